@@ -1,0 +1,217 @@
+/* weft.h - actors in C: each is a function on a small stack of its own that can really wait.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * Read in order: 1 values, 2 message types, 3 actors, 4 sending, 5 receiving, 6 reacting, 7 the system.
+ * A call that says WAITS suspends the actor, never its thread; every other call returns at once. Errors are
+ * negative ints (enum weft_error), never errno, which after a wait may belong to another thread.
+ *
+ * Who may call what, unless a call says otherwise: anything, from actors, handlers and any thread of yours.
+ * Signal handlers: nothing. Misuse (a body of the wrong type, state on a stack) ends the actor with the error
+ * as its reason and one line on stderr that names it; in a thread that Weft did not start it aborts.
+ */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft/macros.h"
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+#define WEFT_VERSION "0.1.0"
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#define WEFT__INIT = {}
+#else
+#define WEFT__INIT
+#endif
+
+/* ---- 1. Values: structs of one word, so that none passes for another -------------------------------- */
+
+typedef struct { uint64_t id; } weft_pid; /* an actor; {0} is nobody; never reused; copy it freely */
+typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls */
+typedef struct weft_msg weft_msg;
+
+static inline weft_span weft_ns(int64_t n) { weft_span s = {n}; return s; }
+static inline weft_span weft_us(int64_t n) { weft_span s = {n * 1000}; return s; }
+static inline weft_span weft_ms(int64_t n) { weft_span s = {n * 1000000}; return s; }
+static inline weft_span weft_sec(int64_t n) { weft_span s = {n * 1000000000}; return s; }
+#define WEFT_FOREVER WEFT__VALUE(weft_span, INT64_MAX)
+#define WEFT_NOBODY WEFT__VALUE(weft_pid, 0)
+
+static inline bool weft_same(weft_pid a, weft_pid b) { return a.id == b.id; }
+static inline bool weft_is_nobody(weft_pid who) { return who.id == 0; }
+
+enum weft_error { /* returned by calls, and reasons of an end; reason 0 is normal, > 0 is your own */
+    WEFT_EGONE = -1,    /* no such actor, or no longer */
+    WEFT_ETIME = -2,    /* the time is over */
+    WEFT_EFULL = -3,    /* the mailbox is full */
+    WEFT_EMEMORY = -4,  /* out of memory or address space */
+    WEFT_EUSED = -5,    /* the name is taken */
+    WEFT_EDROPPED = -6, /* the request was dropped unanswered */
+    WEFT_ETYPE = -7,    /* a message of another type, or none */
+    WEFT_EINVALID = -8, /* an argument makes no sense */
+    WEFT_EKILLED = -9,  /* ended from outside */
+    WEFT_ESTACK = -10,  /* no stack to be had, or it overflowed */
+    WEFT_EBUSY = -11,   /* a system runs already */
+    WEFT_EENDED = -12,  /* the system has ended */
+    WEFT_ESIZE = -13,   /* the body is too large */
+    WEFT_ESYSTEM = -14  /* the operating system refused: threads, membarrier, clocks */
+};
+/* A sentence for an error or a reason; of your own reasons only that they are. Never NULL. */
+const char *weft_strerror(int error);
+/* "0.1.0": of the library that runs, WEFT_VERSION is of the header that was compiled. */
+const char *weft_version(void);
+
+/* ---- 2. Message types ------------------------------------------------------------------------------- */
+
+typedef struct weft_type {
+    const char *name;  /* with bytes: its identity, in the whole process */
+    size_t      bytes; /* of the body; 0 for a signal */
+    int         tag;   /* its case label; 0: none (FFI) */
+    unsigned    id;    /* the runtime's: interned at first use; leave 0 */
+    void      (*destroy)(void *body); /* for what a body owns, when a message is dropped unread; or NULL */
+} weft_type;
+
+/* One declaration a line gives the type of the body (weft_body_INCR), a case label (INCR) and a name.
+ *     WEFT_MESSAGE(INCR, struct incr { int by; });    WEFT_MESSAGE(VALUE, int);    WEFT_SIGNAL(STOP);
+ *     WEFT_MESSAGE_OWNING(LINE, free_line, struct line { char *text; });   a body that owns memory
+ * The same name and size is the same message in every file; the same name and another size is another. */
+#define WEFT_MESSAGE(T, ...)            \
+    typedef __VA_ARGS__ weft_body_##T;  \
+    WEFT__TYPE(T, sizeof(weft_body_##T), NULL)
+#define WEFT_MESSAGE_OWNING(T, destroy, ...) \
+    typedef __VA_ARGS__ weft_body_##T;       \
+    WEFT__TYPE(T, sizeof(weft_body_##T), destroy)
+/* A message without a body: its body is a pointer to nothing, so that weft_send(to, STOP, 5) warns. */
+#define WEFT_SIGNAL(T)                         \
+    typedef struct weft_nothing *weft_body_##T; \
+    WEFT__TYPE(T, 0, NULL)
+
+enum { WEFT_TIMEOUT = 0 }; /* the tag of no message */
+WEFT_SIGNAL(WEFT_ANY);     /* in a list of types: whatever the others do not match */
+
+/* Of a message that was received; `m` stays yours to read until the actor's next receive, or until its
+ * handler returns, unless it was kept. */
+int         weft_tag(const weft_msg *m);    /* of the listed type that matched; WEFT_TIMEOUT for NULL */
+const char *weft_name(const weft_msg *m);   /* "INCR"; "WEFT_TIMEOUT" for NULL */
+weft_pid    weft_sender(const weft_msg *m); /* nobody, if a thread that is no actor sent it */
+bool        weft_is_type(const weft_msg *m, weft_type *type); /* by identity; false for NULL */
+/* The body, checked: a message of another type, or NULL (time over), ends the actor with WEFT_ETYPE. */
+const void *weft_body(const weft_msg *m, weft_type *type);
+/* The same, to write: for messages that you made or received. What you write nobody else sees. */
+void       *weft_body_edit(weft_msg *m, weft_type *type);
+#define weft_is(m, T) weft_is_type(m, &weft_type_##T)
+#define weft_get(m, T) ((const weft_body_##T *)weft_body(m, &weft_type_##T))
+#define weft_edit(m, T) ((weft_body_##T *)weft_body_edit(m, &weft_type_##T))
+
+/* ---- 3. Actors -------------------------------------------------------------------------------------- */
+
+typedef void weft_fn(void *arg);
+
+typedef struct weft_options { /* all zero: the defaults */
+    const char *name WEFT__INIT;        /* for reports; copied */
+    size_t      stack_bytes WEFT__INIT; /* 0: the system's; else it gets a stack of at least this size now */
+    size_t      copy_bytes WEFT__INIT;  /* > 0: arg is a copy of so much of *arg, living as long as the actor */
+} weft_options;
+
+/* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on
+ * any worker. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of
+ * weft_strerror names the sysctl), WEFT_EINVALID (no function, an absurd size). Nothing is left behind. */
+#define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
+weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
+int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */
+
+/* The calling actor. A thread that was none becomes one; it ends with its thread. */
+weft_pid weft_self(void);
+/* Zeroed memory that lives as long as the calling actor: state for react. NULL: none to be had. */
+void    *weft_alloc(size_t bytes);
+/* WAITS until every other actor that is ready on this worker had a turn. Takes no message. */
+void     weft_yield(void);
+/* WAITS, never shorter than `time`. Takes no message and ends the life of none. */
+void     weft_sleep(weft_span time);
+/* Ends the calling actor. Its frames are dropped, not unwound. A thread of yours that became an actor ends
+ * too (as by pthread_exit); in the main thread the process ends, by exit. */
+WEFT__NORETURN weft_end(int reason);
+
+/* ---- 4. Sending: from any thread, never waits ------------------------------------------------------- */
+
+/* weft_send(to, INCR, .by = 2)    weft_send(to, VALUE, 7)    weft_send(to, STOP)    absent fields are 0
+ * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
+ * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
+ * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_EINVALID. 0 is no promise that it will be read:
+ * the receiver may end first, and then it is a dead letter too. Ignoring the result is fine. */
+#define weft_send(to, ...) weft_send_body(to, WEFT__TYPED(__VA_ARGS__))
+int weft_send_body(weft_pid to, weft_type *type, const void *body);
+/* The same, to the sender of `m`. WEFT_EGONE, too, if it had none. */
+#define weft_reply(m, ...) weft_reply_body(m, WEFT__TYPED(__VA_ARGS__))
+int weft_reply_body(const weft_msg *m, weft_type *type, const void *body);
+
+/* Messages that you own: made, or kept. NULL from weft_make: no memory. */
+#define weft_make(...) weft_make_body(WEFT__TYPED(__VA_ARGS__))
+weft_msg *weft_make_body(weft_type *type, const void *body);
+weft_msg *weft_keep(weft_msg *m);              /* yours beyond the next receive; returns m */
+int       weft_pass(weft_pid to, weft_msg *m); /* moved, not copied; takes m from you even if it fails */
+void      weft_drop(weft_msg *m);              /* destroys what its body owns */
+
+/* ---- 5. Receiving ----------------------------------------------------------------------------------- */
+
+/* WAITS for the first message, in mailbox order, of one of the types; the others stay, in order. The message
+ * received before ends here. Never NULL, but for one case: a thread of yours whose system has ended.
+ *     weft_msg *m = weft_receive(INCR, GET, LOCK);    switch (weft_tag(m)) { case INCR: ... */
+#define weft_receive(...) weft_receive_types(WEFT_FOREVER, WEFT__TYPES(__VA_ARGS__))
+/* The same with a time: NULL when it is over; weft_ms(0) takes what is there or returns at once. */
+#define weft_receive_within(time, ...) weft_receive_types(time, WEFT__TYPES(__VA_ARGS__))
+weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n);
+
+/* ---- 6. Reacting: waiting without a stack ----------------------------------------------------------- */
+
+typedef void weft_handler(void *state, weft_msg *m); /* m is NULL when the time is over */
+
+/* An arrangement: it returns at once and takes effect when the actor's function, or handler, returns, so no
+ * frame is ever skipped. Then the stack goes back, and the actor waits as a closure for one message of the
+ * types; run(state, m) handles it, on a stack of the worker's, as a plain call. A handler may do anything an
+ * actor may: react again, receive in the middle (it then owns a stack until it returns), or return with
+ * nothing arranged, which ends the actor. The last arrangement counts. `state` must not lie on the stack:
+ * that ends the actor with WEFT_EINVALID, and so does calling this in a thread that merely became an actor. */
+#define weft_react(run, state, ...) weft_react_types(WEFT_FOREVER, run, state, WEFT__TYPES(__VA_ARGS__))
+#define weft_react_within(time, run, state, ...) \
+    weft_react_types(time, run, state, WEFT__TYPES(__VA_ARGS__))
+void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n);
+
+/* ---- 7. The system ---------------------------------------------------------------------------------- */
+
+typedef struct weft_config { /* all zero: the defaults */
+    size_t   stack_bytes WEFT__INIT; /* address space of a stack; 0: 64 KiB; pages come when touched */
+    uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run each time */
+} weft_config;
+
+/* Runs a system whose first actor calls fn(arg) and returns that actor's reason when it has ended; the others
+ * are ended then: weft_run(first, NULL, .seed = 42). Blocks the calling thread. WEFT_EBUSY: one runs
+ * already; WEFT_EINVALID, WEFT_EMEMORY, WEFT_ESYSTEM: it did not start.
+ * Optional: any call that needs a system starts one with defaults, and that one ends with the process. */
+#define weft_run(fn, ...) weft_run_with(fn, WEFT__OPTIONS(weft_config, __VA_ARGS__))
+int weft_run_with(weft_fn *first, void *arg, const weft_config *how, size_t size);
+
+/* Where Weft's heap memory comes from: malloc and free unless you say otherwise, before anything else. Called
+ * from any thread. Stacks, messages and control blocks are mapped, and do not come from here. WEFT_EBUSY: too
+ * late. WEFT_EINVALID: a function is missing. */
+typedef struct weft_allocator {
+    void *(*get)(size_t bytes, void *with);
+    void (*put)(void *block, void *with);
+    void *with;
+} weft_allocator;
+int weft_use_allocator(const weft_allocator *allocator);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+#endif
