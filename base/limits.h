@@ -1,0 +1,41 @@
+/* limits.h - private to weft. Every limit in one place, each with its reason.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#ifndef WEFT__LIMITS_H
+#define WEFT__LIMITS_H
+
+enum {
+    WEFT__LINE_BYTES = 64, /* of a cache line, on every CPU we build for */
+
+    /* Messages handled and sent in one turn, by all actors that hand the turn on to each other. More: warmer
+     * caches. Less: fairer. 4096 is some 80 us of plain hops. */
+    WEFT__TURN_MESSAGES = 4096,
+
+    /* Every so many turns the worker looks at what other threads queued before its own work. */
+    WEFT__GLOBAL_EVERY = 61,
+
+    /* Cells that travel between threads together. The way back costs 24 ns a cell at 64, 1 ns at 256. */
+    WEFT__MAGAZINE = 256,
+
+    /* A pid is node, generation and slot. 2^28 actors at once; 2^28 lives of a slot before it is retired. */
+    WEFT__SLOT_BITS = 28,
+    WEFT__GENERATION_BITS = 28,
+
+    /* A body of up to so many bytes lies in the message's own cache line. */
+    WEFT__SMALL_BODY = 24,
+
+    WEFT__STACK_DEFAULT = 64 * 1024,
+
+    /* Distinct message types in a process: a mistake if there are more. */
+    WEFT__TYPES_MAX = 1 << 16
+};
+
+/* The largest body. Larger things belong behind a pointer. */
+#define WEFT__BODY_MAX ((size_t)1 << 30)
+
+#define WEFT__LIKELY(x) __builtin_expect(!!(x), 1)
+#define WEFT__RARE(x) __builtin_expect(!!(x), 0)
+
+#endif

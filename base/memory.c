@@ -1,0 +1,65 @@
+/* memory.c - see memory.h.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <weft.h>
+
+static weft_allocator user;        /* written before `used` is set, read only afterwards */
+static atomic_bool    used;        /* relaxed: a misordered set-up is the user's error, reported, not mended */
+static atomic_long    fail_after;  /* relaxed: a counter that only tests set, while nothing else runs */
+static atomic_long    made;
+
+static bool must_fail(void)
+{
+    atomic_fetch_add_explicit(&made, 1, memory_order_relaxed);
+    return atomic_load_explicit(&fail_after, memory_order_relaxed) > 0 &&
+           atomic_fetch_sub_explicit(&fail_after, 1, memory_order_relaxed) == 1;
+}
+
+void *weft__memory_get(size_t bytes)
+{
+    atomic_store_explicit(&used, true, memory_order_relaxed);
+    if (must_fail())
+        return NULL;
+    return user.get ? user.get(bytes, user.with) : malloc(bytes);
+}
+
+void weft__memory_put(void *block)
+{
+    if (!block)
+        return;
+    if (user.put)
+        user.put(block, user.with);
+    else
+        free(block);
+}
+
+void *weft__memory_reserve(size_t bytes)
+{
+    if (must_fail())
+        return NULL;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+long weft__memory_fail(long n)
+{
+    atomic_store_explicit(&fail_after, n, memory_order_relaxed);
+    return atomic_exchange_explicit(&made, 0, memory_order_relaxed);
+}
+
+int weft_use_allocator(const weft_allocator *allocator)
+{
+    if (!allocator || !allocator->get || !allocator->put)
+        return WEFT_EINVALID;
+    if (atomic_load_explicit(&used, memory_order_relaxed))
+        return WEFT_EBUSY;
+    user = *allocator;
+    return 0;
+}
