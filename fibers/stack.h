@@ -1,0 +1,63 @@
+/* stack.h - private to weft. Stacks: where they come from, what guards them, who keeps the free ones.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * Owns:      the address space of stacks, their guards, the pool and each thread's cache of free ones.
+ * Knows not: actors, workers, how one switches between stacks.
+ */
+#ifndef WEFT__STACK_H
+#define WEFT__STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Describes one stack. Lives apart from its memory, so that the pages of an idle stack can be given back. */
+struct weft__stack {
+    struct weft__stack *next;       /* whoever holds the free stack */
+    char               *low;        /* lowest usable byte; the guard ends here */
+    char               *top;        /* where the first frame goes: coloured, 16-byte aligned */
+    unsigned            size_class; /* WEFT__STACK_SMALLEST << size_class bytes, guard included */
+    unsigned            valgrind;   /* its number there */
+    void               *tsan;       /* its ThreadSanitizer fiber, or NULL */
+};
+
+enum {
+    WEFT__STACK_SMALLEST = 16 * 1024, /* AT_MINSIGSTKSZ (under 4 KiB here, 11 KiB with AMX) plus a reserve */
+    WEFT__STACK_CLASSES = 17          /* to 1 GiB */
+};
+
+/* A thread's own free stacks. Zero is empty. Touched by that thread only. */
+struct weft__stack_cache {
+    struct weft__stack *free[WEFT__STACK_CLASSES]; /* the warmest first */
+    unsigned            count[WEFT__STACK_CLASSES];
+};
+
+/* The size class for a stack of at least `bytes` usable bytes, or -1: too large. */
+int weft__stack_class(size_t bytes);
+
+/* A guarded stack, the warmest first, or NULL: no such class, no memory, or no more guards to be had (the last is
+ * said once on stderr). Nothing is changed by a failure. Its bytes from low to top are the caller's; what is in
+ * them is left over from the last user. */
+struct weft__stack *weft__stack_get(struct weft__stack_cache *cache, unsigned size_class);
+/* Gives it back. Nobody may be on it, except the caller on its way off: only the caller's thread may get it
+ * again before the next weft__stack_put or weft__stack_flush. With canaries, a stack that ran over ends the
+ * process here with a line on stderr. */
+void weft__stack_put(struct weft__stack_cache *cache, struct weft__stack *s);
+/* Gives all free stacks of a cache to the pool: a thread's last act. */
+void weft__stack_flush(struct weft__stack_cache *cache);
+
+/* True from the first weft__stack_get that failed until a stack is given back. Any thread; a hint. */
+bool weft__stack_short(void);
+/* How deep it ever was since its pages were last given to the kernel: bytes from its lowest touched page to its
+ * end, in whole pages. 0: untouched. */
+size_t weft__stack_used(const struct weft__stack *s);
+/* How many stacks there are, in use or free. */
+size_t weft__stack_count(void);
+
+/* "install", "mprotect" or "canary": chosen at the first call, WEFT_GUARD forces one. */
+const char *weft__guard_name(void);
+/* Canary method only: whether the stack ran over. Always true with the others, which fault instead. */
+bool weft__stack_intact(const struct weft__stack *s);
+
+#endif
