@@ -1,0 +1,34 @@
+/* timers.h - private to weft. What is to happen at a time.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * Owns:      the order of deadlines: a 4-ary heap behind one lock.
+ * Knows not: what a deadline is for; it calls fire().
+ */
+#ifndef WEFT__TIMERS_H
+#define WEFT__TIMERS_H
+
+#include <stdint.h>
+
+/* Embedded in what waits. Zero is not set. Fields are under the lock of the heap. */
+struct weft__timer {
+    int64_t  when;
+    uint64_t seq;   /* among equal times: the first set fires first, so that runs can be replayed */
+    uint32_t place; /* in the heap, from 1; 0: not set */
+    /* Called under the lock by whoever polls. Returns the time to be called again at, or WEFT__NEVER. */
+    int64_t (*fire)(struct weft__timer *t, int64_t now);
+};
+
+/* Sets it, or moves it. -1: no memory for one more; then it is as it was. */
+int  weft__timers_set(struct weft__timer *t, int64_t when);
+void weft__timers_unset(struct weft__timer *t);
+
+/* The earliest deadline, or WEFT__NEVER. Any thread; a later one may be set right after. */
+int64_t weft__timers_earliest(void);
+/* Fires what is due. */
+void weft__timers_poll(int64_t now);
+/* Gives the heap's memory back; nothing is set any more. */
+void weft__timers_end(void);
+
+#endif
