@@ -1,0 +1,180 @@
+/* actor.c - control blocks: where they live, what a pid says, what an actor owns.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * All blocks lie in one reserved range that is never unmapped, so a slot's address is arithmetic, and a pid of the
+ * dead leads to a block that is closed or somebody else's: never to nothing. A pid holds the slot's generation,
+ * which grows with each owner; a slot whose generations are used up is not used again.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+#include "runtime/actor.h"
+
+static char *message_slab(size_t bytes);
+
+struct weft__depot weft__messages = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft_msg), .carve = message_slab};
+struct weft__depot weft__actors = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft__actor), .carve = weft__actor_carve};
+
+/* Written under the depot's lock. A reader has the pid of a slot below `slots`, from the thread that spawned it or
+ * one that heard of it, so these are visible to it; relaxed. A made-up pid reads some valid value. */
+static _Atomic(char *) range;
+static _Atomic size_t  slots;
+static size_t          slots_max;
+
+static char *message_slab(size_t bytes)
+{
+    enum { SLAB = 1 << 20 };
+    static char  *slab; /* under the depot's lock */
+    static size_t left;
+
+    if (left < bytes) {
+        slab = weft__memory_reserve(SLAB);
+        left = slab ? SLAB : 0;
+        if (!slab)
+            return NULL;
+    }
+    left -= bytes;
+    return slab + left;
+}
+
+/* The largest range that the process may have: a limit on address space makes it smaller, not impossible. */
+static char *reserve_range(void)
+{
+    for (slots_max = (size_t)1 << WEFT__SLOT_BITS; slots_max >= 1 << 16; slots_max /= 2) {
+        char *p = weft__memory_reserve(slots_max * sizeof(struct weft__actor));
+        if (p)
+            return p;
+    }
+    return NULL;
+}
+
+char *weft__actor_carve(size_t bytes)
+{
+    char  *base = atomic_load_explicit(&range, memory_order_relaxed);
+    size_t first = atomic_load_explicit(&slots, memory_order_relaxed);
+    size_t n = bytes / sizeof(struct weft__actor);
+
+    if (!base) {
+        base = reserve_range();
+        if (!base)
+            return NULL;
+        atomic_store_explicit(&range, base, memory_order_relaxed);
+    }
+    if (first + n > slots_max)
+        return NULL;
+    struct weft__actor *a = (struct weft__actor *)base + first;
+    for (size_t i = 0; i < n; i++) {
+        /* relaxed: nobody has a pid of it yet */
+        atomic_store_explicit(&a[i].box.word, WEFT__INBOX_CLOSED, memory_order_relaxed);
+        a[i].pid = first + i; /* generation 0, which no actor has */
+    }
+    atomic_store_explicit(&slots, first + n, memory_order_relaxed);
+    return (char *)a;
+}
+
+size_t weft__actor_slots(void)
+{
+    return atomic_load_explicit(&slots, memory_order_relaxed);
+}
+
+struct weft__actor *weft__actor_at(weft_pid pid)
+{
+    size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
+
+    if (WEFT__RARE(slot >= atomic_load_explicit(&slots, memory_order_relaxed) ||
+                   pid.id >> (WEFT__SLOT_BITS + WEFT__GENERATION_BITS)))
+        return NULL;
+    return (struct weft__actor *)atomic_load_explicit(&range, memory_order_relaxed) + slot;
+}
+
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg)
+{
+    struct weft__actor *a = weft__cells_get(&l->actors, &weft__actors);
+
+    if (!a)
+        return NULL;
+    a->pid += (uint64_t)1 << WEFT__SLOT_BITS;
+    a->parked = weft__inbox_parked(weft__actor_generation(a->pid));
+    a->extra = NULL;
+    a->owned = NULL;
+    a->fn = a->start = fn;
+    a->state = arg;
+    a->in = a->saved = a->current = NULL;
+    a->stack = NULL;
+    a->type_count = 0;
+    a->phase = WEFT__START;
+    a->unusual = 0;
+    a->reason = 0;
+    weft__inbox_open(&a->box);
+    weft__lane_count(&l->spawned);
+    return a;
+}
+
+struct weft__extra *weft__actor_extra(struct weft__actor *a)
+{
+    if (!a->extra && (a->extra = weft__memory_get(sizeof *a->extra))) {
+        memset(a->extra, 0, sizeof *a->extra);
+        a->extra->actor = a;
+    }
+    return a->extra;
+}
+
+void *weft__actor_own(struct weft__actor *a, size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX - sizeof(struct weft__owned))
+        return NULL;
+    struct weft__owned *o = weft__memory_get(sizeof *o + bytes);
+    if (!o)
+        return NULL;
+    o->next = a->owned;
+    o->bytes = bytes;
+    a->owned = o;
+    return memset(o + 1, 0, bytes);
+}
+
+static void bury(struct weft__lane *l, struct weft_msg *list)
+{
+    while (list) {
+        struct weft_msg *m = list;
+        list = m->next;
+        weft__message_dead(l, m);
+    }
+}
+
+static void forget_extra(struct weft__extra *x)
+{
+    if (!x)
+        return;
+    weft__timers_unset(&x->timer);
+    weft__memory_put(x->name);
+    weft__memory_put(x->list);
+    weft__memory_put(x);
+}
+
+void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
+{
+    bury(l, weft__inbox_close(&a->box));
+    bury(l, a->in);
+    if (a->saved) {
+        struct weft_msg *first = a->saved->next;
+        a->saved->next = NULL;
+        bury(l, first);
+    }
+    if (a->current)
+        weft__message_free(l, a->current);
+    forget_extra(a->extra);
+    while (a->owned) {
+        struct weft__owned *o = a->owned;
+        a->owned = o->next;
+        weft__memory_put(o);
+    }
+    a->phase = WEFT__FREE;
+    weft__lane_count(&l->ended);
+    if (weft__actor_generation(a->pid) != (1u << WEFT__GENERATION_BITS) - 1)
+        weft__cells_put(&l->actors, &weft__actors, a);
+}

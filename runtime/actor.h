@@ -1,0 +1,185 @@
+/* actor.h - private to weft. What an actor is, and what a thread knows of the one it runs.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * Owns:      the control block, its life, and the lane: what each thread has of its own.
+ * Knows not: policy. Only runtime/ knows mailbox, fibers and sched at once, and it meets them here.
+ */
+#ifndef WEFT__ACTOR_H
+#define WEFT__ACTOR_H
+
+#include <stdatomic.h>
+#include <weft.h>
+#include <weft/inspect.h>
+
+#include "base/cells.h"
+#include "fibers/stack.h"
+#include "mailbox/inbox.h"
+#include "sched/timers.h"
+#include "sched/worker.h"
+
+/* The life of an actor. A move that is not here is a bug in weft.
+ *   FREE      -> START      spawn; queued, not yet called
+ *   START     -> RUNNING    the worker calls its function
+ *   RUNNING   -> RECEIVING  it waits on its own stack: parked, or queued with messages to test
+ *   RUNNING   -> REACTING   its function or handler returned with something arranged: as above, without a stack
+ *   RUNNING   -> YIELDED    it gave way: queued
+ *   RECEIVING, REACTING, YIELDED -> RUNNING   the worker goes on with it
+ *   RUNNING   -> FREE       it ended; or the system did, from any state
+ */
+enum weft__phase {
+    WEFT__FREE,
+    WEFT__START,
+    WEFT__RUNNING,
+    WEFT__RECEIVING,
+    WEFT__REACTING,
+    WEFT__YIELDED
+};
+
+/* Why the plain path is not enough: tested as one byte, once a receive. */
+enum {
+    WEFT__ARRANGED = 1, /* a reaction is arranged for when it returns */
+    WEFT__TIMED = 2,    /* the present wait has a deadline */
+    WEFT__HANDLER = 4,  /* it runs a handler, and never gives way at a send */
+    WEFT__THREAD = 8,   /* it is a thread of the user's */
+    WEFT__FIRST = 16,   /* the system ends with it */
+    WEFT__REACT_TIMED = 32 /* what is arranged has a time */
+};
+
+/* Memory that lives as long as its actor. */
+struct weft__owned {
+    struct weft__owned *next;
+    size_t              bytes;
+};
+
+/* What only some actors need. */
+struct weft__extra {
+    struct weft__timer    timer;
+    _Atomic uint64_t      wait;     /* the parked word the timer is for; 0: none. Owner writes, the timer reads */
+    _Atomic int64_t       deadline; /* of that wait */
+    struct weft__actor   *actor;
+    char                 *name;
+    _Atomic uint32_t      woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
+    int                   stack_class_plus_one; /* it asked for this size; 0: it did not */
+    weft_type           **list; /* react's own copy of several types */
+    size_t                list_room;
+    weft_span             react_time;
+};
+
+struct weft__actor {
+    /* The first line: what senders touch, and what is touched only when it parks or wakes. The first two words are
+     * free while the block is (cells.h). */
+    _Alignas(WEFT__LINE_BYTES) struct weft__task task;
+    void               *sp;     /* where it goes on, while it waits on its stack */
+    struct weft__inbox  box;    /* any thread */
+    uint64_t            parked; /* the word of its present or last wait */
+    uint64_t            pid;
+    struct weft__extra *extra;
+    struct weft__owned *owned;
+    weft_fn            *fn; /* what it was spawned with: its name, if it has no other */
+
+    /* The second line: its owner only (inbox.h I2). */
+    struct weft_msg    *in;    /* messages not yet tested, oldest first */
+    struct weft_msg    *saved; /* the last of those that were skipped; its next is the first; NULL: none */
+    struct weft__stack *stack; /* while it keeps one */
+    union {
+        weft_handler *run;
+        weft_fn      *start;
+    };
+    void *state;
+    union {
+        weft_type        *type;  /* what it waits for, if that is one type */
+        weft_type *const *types; /* else; react's are its own copy, receive's lie in its frame */
+    };
+    struct weft_msg *current; /* what it received last, and has not kept */
+    uint16_t         type_count;
+    uint8_t          phase;
+    uint8_t          unusual;
+    int32_t          reason;
+};
+_Static_assert(sizeof(struct weft__actor) == 2 * WEFT__LINE_BYTES, "a plain actor is two cache lines");
+
+/* What each thread that meets weft has of its own. */
+struct weft__lane {
+    struct weft__actor      *self;   /* who runs here */
+    struct weft__worker     *worker; /* NULL in a thread of the user's */
+    struct weft__stack      *spare;  /* the worker's loop runs here; the next actor to block keeps it */
+    struct weft__cells       messages, actors;
+    struct weft__stack_cache stacks;
+    struct weft__actor      *hand;   /* taken from a queue already: the loop runs it first */
+    void                    *home;   /* the worker thread's own stack */
+    unsigned                 stack_class; /* of actors that asked for none */
+    int                      spawn_error;
+    /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
+    _Atomic uint64_t   spawned, ended, dead_letters;
+    struct weft__lane *next_lane, *next_idle; /* lane.c */
+};
+
+extern struct weft__depot weft__messages, weft__actors;
+
+/* ---- lane.c: never inlined, because a fiber may go on in another thread (D8) --------- */
+struct weft__lane *weft__lane(void);      /* NULL: this thread has none yet */
+struct weft__lane *weft__lane_need(void); /* makes one; NULL: no memory */
+void               weft__lane_leave(void);
+struct weft__lane *weft__lane_each(struct weft__lane *before); /* under the lanes' lock */
+void               weft__lane_lock(void), weft__lane_unlock(void);
+static inline void weft__lane_count(_Atomic uint64_t *counter)
+{
+    /* relaxed: one writer; a plain add that readers may see late. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* ---- actor.c ------------------------------------------------------------------------- */
+struct weft__actor *weft__actor_at(weft_pid pid); /* its block, whoever lives there now; NULL: no such slot */
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg); /* NULL: no memory */
+struct weft__extra *weft__actor_extra(struct weft__actor *a);                      /* NULL: no memory */
+void               *weft__actor_own(struct weft__actor *a, size_t bytes);          /* zeroed; NULL: no memory */
+/* Gives back all that it has but its stack, and its slot. The caller owns it. */
+void  weft__actor_end(struct weft__lane *l, struct weft__actor *a);
+char *weft__actor_carve(size_t bytes);
+size_t weft__actor_slots(void); /* slots ever used */
+static inline uint32_t weft__actor_generation(uint64_t pid)
+{
+    return (uint32_t)(pid >> WEFT__SLOT_BITS) & ((1u << WEFT__GENERATION_BITS) - 1);
+}
+
+/* ---- message.c, types.c -------------------------------------------------------------- */
+struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
+void             weft__message_free(struct weft__lane *l, struct weft_msg *m); /* destroys its body first */
+void             weft__message_dead(struct weft__lane *l, struct weft_msg *m); /* the same, and counts it */
+enum { WEFT__TYPE_ANY = 1 };
+unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or misuse was reported */
+const weft_type *weft__types_of(unsigned id);
+
+/* ---- wait.c: matching and parking ----------------------------------------------------- */
+bool             weft__wait_wants(struct weft__actor *a, struct weft_msg *m);
+struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a); /* a new wait: from the oldest on */
+struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a); /* the same wait: what is new */
+bool             weft__wait_over(struct weft__actor *a);                        /* its deadline has passed */
+int              weft__wait_until(struct weft__actor *a, int64_t deadline);     /* before it parks; -1: no memory */
+void             weft__wait_done(struct weft__actor *a);
+
+/* ---- loop.c ----------------------------------------------------------------------------- */
+void          weft__loop(void);
+void          weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
+void          weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
+_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a);
+void          weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
+
+/* ---- thread.c, system.c ----------------------------------------------------------------- */
+struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
+struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
+void               weft__thread_wake(struct weft__actor *a);
+void               weft__thread_release_all(void);  /* the system has ended: nobody will write to them */
+void               weft__system_ended(int reason);  /* the first actor has */
+/* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
+int  weft__system_hold(void);
+void weft__system_release(void);
+
+/* ---- misuse.c --------------------------------------------------------------------------- */
+_Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
+
+#endif

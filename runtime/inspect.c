@@ -1,0 +1,66 @@
+/* inspect.c - see weft/inspect.h.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include <string.h>
+
+#include "fibers/switch.h"
+#include "runtime/actor.h"
+
+static uint64_t read_counter(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed); /* a little old is fine */
+}
+
+void weft_count(weft_counts *counts, size_t size)
+{
+    weft_counts sum = {.stacks = weft__stack_count()};
+
+    weft__lane_lock();
+    for (struct weft__lane *l = NULL; (l = weft__lane_each(l));) {
+        sum.spawned += read_counter(&l->spawned);
+        sum.ended += read_counter(&l->ended);
+        sum.dead_letters += read_counter(&l->dead_letters);
+    }
+    weft__lane_unlock();
+    if (counts)
+        memcpy(counts, &sum, size < sizeof sum ? size : sizeof sum);
+}
+
+const char *weft_guard_method(void)
+{
+    return weft__guard_name();
+}
+
+const char *weft_switch_method(void)
+{
+    return weft__switch_name();
+}
+
+static const struct weft__stack *present_stack(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (!l || !l->worker || !l->self)
+        return NULL;
+    return l->self->stack ? l->self->stack : l->spare;
+}
+
+size_t weft_stack_used(void)
+{
+    const struct weft__stack *s = present_stack();
+
+    return s ? weft__stack_used(s) : 0;
+}
+
+bool weft_stack_bounds(void **low, void **high)
+{
+    const struct weft__stack *s = present_stack();
+
+    if (!s)
+        return false;
+    *low = s->low;
+    *high = s->top;
+    return true;
+}

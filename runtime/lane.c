@@ -1,0 +1,109 @@
+/* lane.c - what each thread has of its own: free cells, free stacks, counters, and who runs there.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * A lane is made when its thread first meets weft and given back when the thread ends; a lane that was given back
+ * serves the next thread that comes, so lanes are never freed and their counters never lost. They are listed, so
+ * that counters can be added up, and a stopping system can see who is inside a send.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/actor.h"
+
+static __thread struct weft__lane *here;
+
+static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
+static struct weft__lane *lanes;      /* under lock: all there ever were */
+static struct weft__lane *idle_lanes; /* under lock: without a thread */
+static pthread_key_t      at_thread_end;
+static pthread_once_t     key_made = PTHREAD_ONCE_INIT;
+
+struct weft__lane *__attribute__((noinline)) weft__lane(void)
+{
+    __asm__ volatile(""); /* or the compiler sees that it is pure, and keeps its result over a switch */
+    return here;
+}
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    weft__lane_leave();
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_thread_end, thread_ends);
+}
+
+static struct weft__lane *new_lane(void)
+{
+    struct weft__lane *l = weft__memory_get(sizeof *l);
+
+    if (!l)
+        return NULL;
+    memset(l, 0, sizeof *l);
+    l->next_lane = lanes;
+    lanes = l;
+    return l;
+}
+
+struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
+{
+    if (here)
+        return here;
+    pthread_once(&key_made, make_key);
+    pthread_mutex_lock(&lock);
+    struct weft__lane *l = idle_lanes;
+    if (l)
+        idle_lanes = l->next_idle;
+    else
+        l = new_lane();
+    pthread_mutex_unlock(&lock);
+    if (l) {
+        here = l;
+        pthread_setspecific(at_thread_end, l);
+    }
+    return l;
+}
+
+void __attribute__((noinline)) weft__lane_leave(void)
+{
+    struct weft__lane *l = here;
+
+    if (!l)
+        return;
+    pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
+    struct weft__actor *self = l->self;
+    l->self = NULL;
+    l->worker = NULL;
+    pthread_mutex_unlock(&lock);
+    if (self)
+        weft__actor_end(l, self); /* a thread that became an actor ends with it, normally */
+    weft__cells_flush(&l->messages, &weft__messages);
+    weft__cells_flush(&l->actors, &weft__actors);
+    weft__stack_flush(&l->stacks);
+    here = NULL;
+    pthread_setspecific(at_thread_end, NULL);
+    pthread_mutex_lock(&lock);
+    l->next_idle = idle_lanes;
+    idle_lanes = l;
+    pthread_mutex_unlock(&lock);
+}
+
+void weft__lane_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void weft__lane_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+struct weft__lane *weft__lane_each(struct weft__lane *before)
+{
+    return before ? before->next_lane : lanes;
+}

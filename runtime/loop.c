@@ -1,0 +1,287 @@
+/* loop.c - the worker's loop, and how actors leave their stacks for it and for each other.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * The loop is entered, never resumed: it has no state worth saving. It runs on a spare stack, and calls actors on
+ * it. One that blocks keeps that very stack; the loop is entered anew on another. One that blocked before is
+ * resumed by leaving the loop's frame for good. When an actor returns into the loop that once called it, the stack
+ * below is its own, and becomes the spare. So reacting costs a call, and blocking a switch.
+ *
+ * Nothing that a thread knows (its lane) is kept over a call into an actor: it may come back in another thread.
+ */
+#include <stdio.h>
+
+#include "fibers/switch.h"
+#include "runtime/actor.h"
+#include "sched/clock.h"
+
+static struct weft__actor *actor_of(struct weft__task *t)
+{
+    return (struct weft__actor *)t; /* its first field */
+}
+
+void weft__loop_wake(struct weft__lane *l, struct weft__actor *a)
+{
+    if (WEFT__RARE(a->unusual & WEFT__THREAD))
+        weft__thread_wake(a);
+    else if (WEFT__LIKELY(l->worker))
+        weft__worker_ready(l->worker, &a->task);
+    else
+        weft__worker_share(&a->task);
+}
+
+/* A message came between the last look and the parking: the actor is still ours. */
+void weft__switch_refused(_Atomic uint64_t *word)
+{
+    struct weft__actor *a = (struct weft__actor *)((char *)word - offsetof(struct weft__actor, box.word));
+
+    weft__worker_ready(weft__lane()->worker, &a->task);
+}
+
+/* It goes on, with a message or with none because the time is over. */
+inline void weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    weft__wait_done(a);
+    a->phase = WEFT__RUNNING;
+    a->current = m;
+    l->self = a;
+    l->worker->budget--;
+}
+
+/* It waits on, off its stack. */
+static void wait_on(struct weft__lane *l, struct weft__actor *a)
+{
+    if (!weft__inbox_park(&a->box, a->parked))
+        weft__worker_ready(l->worker, &a->task);
+}
+
+/* An actor that blocks keeps the stack it is on. If there is no other for the loop, it ends. */
+static void keep_stack(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__stack *s = weft__stack_get(&l->stacks, l->stack_class);
+
+    if (!s)
+        weft__misuse(WEFT_ESTACK, "it has to wait, and there is no stack for the others to go on with");
+    a->stack = l->spare;
+    l->spare = s;
+}
+
+/* Who runs next without the loop's help: an actor in the slot that waits on its stack and has its message. */
+static struct weft__actor *next_fiber(struct weft__lane *l, struct weft_msg **m)
+{
+    struct weft__task *t;
+
+    while ((t = weft__worker_slot(l->worker))) {
+        struct weft__actor *a = actor_of(t);
+        if (WEFT__RARE(a->phase != WEFT__RECEIVING)) {
+            l->hand = a;
+            return NULL;
+        }
+        *m = weft__wait_again(l, a);
+        if (WEFT__LIKELY(*m || weft__wait_over(a)))
+            return a;
+        wait_on(l, a);
+    }
+    return NULL;
+}
+
+struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__actor *next;
+    struct weft_msg    *m = NULL;
+    void               *to;
+
+    if (WEFT__RARE(!a->stack))
+        keep_stack(l, a);
+    a->phase = WEFT__RECEIVING;
+    next = next_fiber(l, &m);
+    if (WEFT__LIKELY(next)) {
+        weft__loop_deliver(l, next, m);
+        to = next->sp;
+    } else {
+        m = NULL;
+        to = weft__switch_fresh(l->spare, weft__loop);
+    }
+    return weft__switch_park(&a->sp, to, m, &a->box.word, a->parked);
+}
+
+static void requeue(void *actor)
+{
+    struct weft__actor *a = actor;
+
+    weft__worker_yielded(weft__lane()->worker, &a->task);
+}
+
+void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
+{
+    if (!weft__worker_has_others(l->worker)) {
+        l->worker->budget = WEFT__TURN_MESSAGES;
+        return;
+    }
+    if (!a->stack)
+        keep_stack(l, a);
+    a->phase = WEFT__YIELDED;
+    weft__switch_away(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, requeue, a);
+}
+
+static void finish(struct weft__lane *l, struct weft__actor *a)
+{
+    bool first = a->unusual & WEFT__FIRST;
+    int  reason = a->reason;
+
+    weft__actor_end(l, a);
+    l->self = NULL;
+    if (first)
+        weft__system_ended(reason);
+}
+
+/* From the middle of its frames: they are dropped with the stack, which somebody else must not get before we left. */
+_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__stack *mine = a->stack;
+
+    a->stack = NULL;
+    finish(l, a);
+    if (!mine) {
+        struct weft__stack *other = weft__stack_get(&l->stacks, l->stack_class);
+        if (other) {
+            mine = l->spare;
+            l->spare = other;
+        }
+    }
+    if (mine)
+        weft__stack_put(&l->stacks, mine);
+    weft__switch_leave(weft__switch_fresh(l->spare, weft__loop), NULL);
+}
+
+/* Goes on with the loop on a stack of the size that `a` asked for, and runs it there. */
+static void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_class)
+{
+    struct weft__stack *s = a->stack ? a->stack : weft__stack_get(&l->stacks, size_class);
+
+    l->self = a;
+    a->stack = NULL;
+    if (!s)
+        weft__misuse(WEFT_ESTACK, "there is no stack of the size that it asked for");
+    weft__stack_put(&l->stacks, l->spare);
+    l->spare = s;
+    l->hand = a;
+    weft__switch_leave(weft__switch_fresh(s, weft__loop), NULL);
+}
+
+static void fit_stack(struct weft__lane *l, struct weft__actor *a)
+{
+    unsigned want = a->extra && a->extra->stack_class_plus_one ? (unsigned)a->extra->stack_class_plus_one - 1
+                                                               : l->stack_class;
+
+    if (WEFT__RARE(l->spare->size_class != want))
+        run_on(l, a, want);
+}
+
+/* Its function or handler has returned. True: it goes on, reacting, with *m. */
+static bool settle(struct weft__actor *a, struct weft_msg **m)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (a->stack) {
+        weft__stack_put(&l->stacks, l->spare);
+        l->spare = a->stack;
+        a->stack = NULL;
+    }
+    if (a->current) {
+        weft__message_free(l, a->current);
+        a->current = NULL;
+    }
+    if (!(a->unusual & WEFT__ARRANGED)) {
+        finish(l, a);
+        return false;
+    }
+    a->phase = WEFT__REACTING;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    if (a->unusual & WEFT__REACT_TIMED && weft__wait_until(a, weft__clock_after(a->extra->react_time.ns)) < 0)
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+    a->unusual &= (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
+    *m = weft__wait_first(l, a);
+    if (*m && l->worker->budget <= 0) { /* its turn is over: the message is the first it tests next time */
+        (*m)->next = a->in;
+        a->in = *m;
+        weft__worker_yielded(l->worker, &a->task);
+        return false;
+    }
+    if (*m || weft__wait_over(a))
+        return true;
+    wait_on(l, a);
+    return false;
+}
+
+static void react(struct weft__actor *a, struct weft_msg *m)
+{
+    do {
+        weft__loop_deliver(weft__lane(), a, m);
+        a->unusual |= WEFT__HANDLER;
+        a->run(a->state, m);
+    } while (settle(a, &m));
+}
+
+static void start(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft_msg *m;
+
+    fit_stack(l, a);
+    a->phase = WEFT__RUNNING;
+    l->self = a;
+    a->start(a->state);
+    if (settle(a, &m))
+        react(a, m);
+}
+
+/* A waiting actor was made ready: by a message, or by its timer. */
+static void go_on(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft_msg *m = weft__wait_again(l, a);
+
+    if (!m && !weft__wait_over(a)) {
+        wait_on(l, a);
+    } else if (a->phase == WEFT__RECEIVING) {
+        weft__loop_deliver(l, a, m);
+        weft__switch_leave(a->sp, m);
+    } else {
+        if (m) {
+            m->next = a->in; /* until it is on a stack that fits */
+            a->in = m;
+        }
+        fit_stack(l, a);
+        a->in = m ? m->next : a->in;
+        react(a, m);
+    }
+}
+
+static void turn(struct weft__lane *l, struct weft__actor *a)
+{
+    if (a->phase == WEFT__START) {
+        start(l, a);
+    } else if (a->phase == WEFT__YIELDED) {
+        a->phase = WEFT__RUNNING;
+        l->self = a;
+        weft__switch_leave(a->sp, NULL);
+    } else {
+        go_on(l, a);
+    }
+}
+
+void weft__loop(void)
+{
+    for (;;) {
+        struct weft__lane  *l = weft__lane();
+        struct weft__actor *a = l->hand;
+
+        l->self = NULL;
+        l->hand = NULL;
+        if (!a)
+            a = (struct weft__actor *)weft__worker_next(l->worker);
+        if (!a)
+            weft__switch_leave(l->home, NULL);
+        turn(l, a);
+    }
+}

@@ -1,0 +1,63 @@
+/* misuse.c - what happens when a program breaks a rule, and the words for errors.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/actor.h"
+
+const char *weft__actor_name(const struct weft__actor *a, char *room, size_t size)
+{
+    if (!a || a->unusual & WEFT__THREAD)
+        snprintf(room, size, "a thread of the program's");
+    else if (a->extra && a->extra->name)
+        snprintf(room, size, "actor \"%s\"", a->extra->name);
+    else
+        snprintf(room, size, "actor %llx of the function at %p", (unsigned long long)a->pid, (void *)a->fn);
+    return room;
+}
+
+_Noreturn void weft__misuse(int reason, const char *format, ...)
+{
+    struct weft__lane *l = weft__lane();
+    char               who[96], what[256];
+    va_list            more;
+
+    va_start(more, format);
+    vsnprintf(what, sizeof what, format, more);
+    va_end(more);
+    fprintf(stderr, "weft: %s: %s\n", weft__actor_name(l ? l->self : NULL, who, sizeof who), what);
+    if (l && l->worker && l->self)
+        weft_end(reason);
+    abort();
+}
+
+const char *weft_strerror(int error)
+{
+    switch (error) {
+    case 0: return "normal";
+    case WEFT_EGONE: return "no such actor, or no longer";
+    case WEFT_ETIME: return "the time is over";
+    case WEFT_EFULL: return "the mailbox is full";
+    case WEFT_EMEMORY: return "out of memory or address space";
+    case WEFT_EUSED: return "the name is taken";
+    case WEFT_EDROPPED: return "the request was dropped unanswered";
+    case WEFT_ETYPE: return "a message of another type, or none";
+    case WEFT_EINVALID: return "an argument makes no sense";
+    case WEFT_EKILLED: return "ended from outside";
+    case WEFT_ESTACK: return "no stack to be had (raise vm.max_map_count, or WEFT_GUARD=canary), or it overflowed";
+    case WEFT_EBUSY: return "a system runs already";
+    case WEFT_EENDED: return "the system has ended";
+    case WEFT_ESIZE: return "the body is too large";
+    case WEFT_ESYSTEM: return "the operating system refused";
+    default: return error > 0 ? "a reason of the program's own" : "unknown error";
+    }
+}
+
+const char *weft_version(void)
+{
+    return WEFT_VERSION;
+}

@@ -1,0 +1,65 @@
+/* react.c - waiting without a stack: what is arranged here, loop.c carries out when the actor's code returns.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/actor.h"
+
+/* The caller's list is gone when its block ends: several types are copied, into a buffer that is used again. */
+static int copy_types(struct weft__actor *a, weft_type *const *types, size_t n)
+{
+    struct weft__extra *x = weft__actor_extra(a);
+
+    if (!x)
+        return WEFT_EMEMORY;
+    if (x->list_room < n) {
+        weft_type **list = weft__memory_get(n * sizeof *list);
+        if (!list)
+            return WEFT_EMEMORY;
+        weft__memory_put(x->list);
+        x->list = list;
+        x->list_room = n;
+    }
+    memcpy(x->list, types, n * sizeof *types);
+    a->types = x->list;
+    return 0;
+}
+
+static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *state)
+{
+    const struct weft__stack *s = a->stack ? a->stack : l->spare;
+
+    return (const char *)state >= s->low && (const char *)state < s->top;
+}
+
+void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l ? l->self : NULL;
+
+    if (!a || a->unusual & WEFT__THREAD)
+        weft__misuse(WEFT_EINVALID, "weft_react needs an actor of weft_spawn: this is a thread of the program's");
+    if (!run || !types || n == 0 || n > UINT16_MAX)
+        weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
+    if (on_stack(l, a, state))
+        weft__misuse(WEFT_EINVALID, "weft_react: the state lies on the stack, which goes back; see weft_alloc");
+    a->type_count = (uint16_t)n;
+    if (n == 1)
+        a->type = types[0];
+    else if (copy_types(a, types, n) < 0)
+        weft__misuse(WEFT_EMEMORY, "no memory for a list of types");
+    a->run = run;
+    a->state = state;
+    a->unusual |= WEFT__ARRANGED;
+    if (time.ns == INT64_MAX) {
+        a->unusual &= (uint8_t)~WEFT__REACT_TIMED;
+        return;
+    }
+    if (!weft__actor_extra(a))
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+    a->extra->react_time = time;
+    a->unusual |= WEFT__REACT_TIMED;
+}

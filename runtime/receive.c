@@ -1,0 +1,112 @@
+/* receive.c - waiting on a stack: receive and sleep.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include "runtime/actor.h"
+#include "sched/clock.h"
+
+static void end_current(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft_msg *m = a->current;
+
+    if (m) {
+        a->current = NULL;
+        weft__message_free(l, m);
+    }
+}
+
+static void wait_for(struct weft__actor *a, weft_type *const *types, size_t n)
+{
+    a->type_count = (uint16_t)n;
+    if (n == 1)
+        a->type = types[0];
+    else
+        a->types = types;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+}
+
+/* Waits until a message comes or the time is over. `current` is what was received, afterwards. */
+static struct weft_msg *block(struct weft__lane *l, struct weft__actor *a, weft_span time)
+{
+    if (a->unusual & WEFT__THREAD)
+        return weft__thread_park(l, a, time);
+    if (time.ns != INT64_MAX && weft__wait_until(a, weft__clock_after(time.ns)) < 0)
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+    return weft__loop_park(l, a);
+}
+
+/* What an arrangement made before would lose by another wait; the wait's own frame keeps it. */
+struct arrangement {
+    void     *type;
+    uint16_t  type_count;
+};
+
+static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, weft_span time,
+                                 weft_type *const *types, size_t n)
+{
+    struct arrangement kept = {a->type, a->type_count};
+    bool               handler = a->unusual & WEFT__HANDLER;
+    struct weft_msg   *m;
+
+    end_current(l, a);
+    if (l->worker && l->worker->budget <= 0 && !handler) {
+        weft__loop_yield(l, a);
+        l = weft__lane();
+    }
+    wait_for(a, types, n);
+    m = weft__wait_first(l, a);
+    if (m)
+        a->current = m;
+    else if (time.ns > 0)
+        m = block(l, a, time);
+    a->type = kept.type;
+    a->type_count = kept.type_count;
+    return m;
+}
+
+weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (WEFT__RARE(!l || !l->self)) {
+        l = weft__thread_actor();
+        if (!l)
+            return NULL;
+    }
+    struct weft__actor *a = l->self;
+    if (WEFT__RARE(!types || n == 0 || n > UINT16_MAX))
+        weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
+    if (WEFT__RARE(n != 1 || time.ns != INT64_MAX || a->unusual & ~WEFT__FIRST || a->saved ||
+                   l->worker->budget <= 0))
+        return receive_any_way(l, a, time, types, n);
+    end_current(l, a);
+    wait_for(a, types, 1);
+    struct weft_msg *m = weft__wait_again(l, a);
+    if (m) {
+        a->current = m;
+        l->worker->budget--;
+        return m;
+    }
+    return weft__loop_park(l, a);
+}
+
+void weft_sleep(weft_span time)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (!l || !l->self)
+        l = weft__thread_actor();
+    if (!l)
+        return;
+    struct weft__actor *a = l->self;
+    struct weft_msg    *current = a->current; /* it lives on */
+    struct arrangement  kept = {a->type, a->type_count};
+
+    wait_for(a, NULL, 0);
+    if (time.ns > 0)
+        block(l, a, time);
+    a->current = current;
+    a->type = kept.type;
+    a->type_count = kept.type_count;
+}

@@ -1,0 +1,159 @@
+/* spawn.c - making actors, and what one may ask of itself.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#define _GNU_SOURCE /* gettid */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "runtime/actor.h"
+
+static int give_name(struct weft__actor *a, const char *name)
+{
+    struct weft__extra *x = weft__actor_extra(a);
+    size_t              size = strlen(name) + 1;
+
+    if (!x || !(x->name = weft__memory_get(size)))
+        return WEFT_EMEMORY;
+    memcpy(x->name, name, size);
+    return 0;
+}
+
+static int give_stack(struct weft__lane *l, struct weft__actor *a, size_t bytes)
+{
+    int                 size_class = weft__stack_class(bytes);
+    struct weft__extra *x = size_class < 0 ? NULL : weft__actor_extra(a);
+
+    if (size_class < 0)
+        return WEFT_EINVALID;
+    if (!x)
+        return WEFT_EMEMORY;
+    x->stack_class_plus_one = size_class + 1;
+    a->stack = weft__stack_get(&l->stacks, (unsigned)size_class);
+    return a->stack ? 0 : WEFT_ESTACK;
+}
+
+static int give_copy(struct weft__actor *a, size_t bytes)
+{
+    void *copy = weft__actor_own(a, bytes);
+
+    if (!copy)
+        return WEFT_EMEMORY;
+    a->state = memcpy(copy, a->state, bytes);
+    return 0;
+}
+
+static int equip(struct weft__lane *l, struct weft__actor *a, const weft_options *how)
+{
+    int error = 0;
+
+    if (how->copy_bytes)
+        error = give_copy(a, how->copy_bytes);
+    if (!error && how->name)
+        error = give_name(a, how->name);
+    if (!error && how->stack_bytes)
+        error = give_stack(l, a, how->stack_bytes);
+    return error;
+}
+
+static void unmake(struct weft__lane *l, struct weft__actor *a)
+{
+    if (a->stack)
+        weft__stack_put(&l->stacks, a->stack);
+    a->stack = NULL;
+    weft__actor_end(l, a);
+}
+
+static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_options *how)
+{
+    struct weft__actor *a = weft__stack_short() ? NULL : weft__actor_new(l, fn, arg);
+
+    l->spawn_error = weft__stack_short() ? WEFT_ESTACK : WEFT_EMEMORY;
+    if (!a)
+        return WEFT_NOBODY;
+    int error = how ? equip(l, a, how) : 0;
+    if (error) {
+        unmake(l, a);
+        l->spawn_error = error;
+        return WEFT_NOBODY;
+    }
+    weft_pid pid = {a->pid};
+    if (l->worker)
+        weft__worker_spawned(l->worker, &a->task);
+    else
+        weft__worker_share(&a->task);
+    return pid;
+}
+
+weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size)
+{
+    struct weft__lane *l = weft__lane_need();
+    weft_options       whole = {0};
+    weft_pid           pid = WEFT_NOBODY;
+
+    if (!l)
+        return WEFT_NOBODY;
+    if (how) /* a caller compiled with another version may know fewer fields, or more */
+        memcpy(&whole, how, size < sizeof whole ? size : sizeof whole);
+    l->spawn_error = WEFT_EINVALID;
+    if (!fn || (whole.copy_bytes && !arg))
+        return pid;
+    if (l->worker)
+        return make(l, fn, arg, how ? &whole : NULL);
+    l->spawn_error = weft__system_hold();
+    if (l->spawn_error)
+        return pid;
+    pid = make(l, fn, arg, how ? &whole : NULL);
+    weft__system_release();
+    return pid;
+}
+
+int weft_spawn_error(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    return l ? l->spawn_error : WEFT_EMEMORY;
+}
+
+weft_pid weft_self(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (!l || !l->self)
+        l = weft__thread_actor();
+    return l ? (weft_pid){l->self->pid} : WEFT_NOBODY;
+}
+
+void *weft_alloc(size_t bytes)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (!l || !l->self)
+        l = weft__thread_actor();
+    return l ? weft__actor_own(l->self, bytes) : NULL;
+}
+
+void weft_yield(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (l && l->worker && l->self)
+        weft__loop_yield(l, l->self);
+}
+
+WEFT__NORETURN weft_end(int reason)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (l && l->worker && l->self) {
+        l->self->reason = reason;
+        weft__loop_end(l, l->self);
+    }
+    if (getpid() == gettid())
+        exit(reason ? EXIT_FAILURE : EXIT_SUCCESS);
+    pthread_exit(NULL);
+}

@@ -1,0 +1,112 @@
+/* thread.c - a thread of the program's own that became an actor: it waits on a futex, on its own stack.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * The mailbox is the same. It publishes PARKED itself, since nobody else will run on its stack; whoever moves PARKED
+ * away sets bit 0 of `woken`, and only then does the thread touch what it shares with that sender.
+ */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/actor.h"
+
+enum { MESSAGE = 1, ENDED = 2 };
+
+static int64_t real_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t until)
+{
+    struct timespec at = {until / 1000000000, until % 1000000000};
+
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, until == INT64_MAX ? NULL : &at, NULL,
+            FUTEX_BITSET_MATCH_ANY);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+struct weft__lane *weft__thread_actor(void)
+{
+    struct weft__lane  *l = weft__lane_need();
+    struct weft__actor *a = l ? weft__actor_new(l, NULL, NULL) : NULL;
+
+    if (!a)
+        return NULL;
+    if (!weft__actor_extra(a)) {
+        weft__actor_end(l, a);
+        return NULL;
+    }
+    a->phase = WEFT__RUNNING;
+    a->unusual = WEFT__THREAD;
+    weft__lane_lock();
+    l->self = a;
+    weft__lane_unlock();
+    return l;
+}
+
+void weft__thread_wake(struct weft__actor *a)
+{
+    _Atomic uint32_t *woken = &a->extra->woken;
+
+    /* release: the thread sees the message that lies in `in`. After this the block may be gone: the wake-up then
+     * wakes nobody, or somebody who looks and sleeps again. */
+    atomic_fetch_or_explicit(woken, MESSAGE, memory_order_release);
+    futex_wake(woken);
+}
+
+void weft__thread_release_all(void)
+{
+    weft__lane_lock();
+    for (struct weft__lane *l = NULL; (l = weft__lane_each(l));)
+        if (l->self && !l->worker) {
+            /* relaxed: it carries no data, and the futex compares the word itself. */
+            atomic_fetch_add_explicit(&l->self->extra->woken, ENDED, memory_order_relaxed);
+            futex_wake(&l->self->extra->woken);
+        }
+    weft__lane_unlock();
+}
+
+/* Parked, until woken, or the time is over, or the system has ended. True: woken. */
+static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
+{
+    for (;;) {
+        /* acquire: pairs with weft__thread_wake. */
+        uint32_t now = atomic_load_explicit(&a->extra->woken, memory_order_acquire);
+        if (now & MESSAGE)
+            return true;
+        if (now != ended || (until != INT64_MAX && real_now() >= until)) {
+            if (weft__inbox_unpark(&a->box, a->parked))
+                return false;
+            until = INT64_MAX; /* a sender was first, and is about to wake us */
+            ended = now;
+        }
+        futex_wait(&a->extra->woken, now, until);
+    }
+}
+
+struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time)
+{
+    int64_t start = real_now(), until = time.ns >= INT64_MAX - start ? INT64_MAX : start + time.ns;
+    bool    awake = true;
+
+    for (;;) {
+        a->current = weft__wait_again(l, a);
+        if (a->current || !awake)
+            return a->current;
+        /* relaxed: only this thread clears it, and nobody sets it while the mailbox is not parked. */
+        uint32_t ended = atomic_fetch_and_explicit(&a->extra->woken, ~(uint32_t)MESSAGE, memory_order_relaxed);
+        if (weft__inbox_park(&a->box, a->parked))
+            awake = sleep_parked(a, until, ended & ~(uint32_t)MESSAGE);
+    }
+}

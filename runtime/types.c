@@ -1,0 +1,92 @@
+/* types.c - the identity of message types: name and size, interned to a small number.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * Each file that declares a type has a descriptor of its own; all with one name and size get one number. The table
+ * keeps a copy, so a descriptor may go away with its library.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/actor.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* An entry is written under the lock before its number is known to anybody, and never changes but for destroy. */
+static _Atomic(weft_type *) table[WEFT__TYPES_MAX];
+static unsigned             count = WEFT__TYPE_ANY; /* under lock: the last number given */
+static weft_type            any = {"WEFT_ANY", 0, 0, WEFT__TYPE_ANY, NULL};
+
+static bool same(const weft_type *a, const weft_type *b)
+{
+    return a->bytes == b->bytes && strcmp(a->name, b->name) == 0;
+}
+
+static unsigned find(const weft_type *type)
+{
+    for (unsigned id = WEFT__TYPE_ANY + 1; id <= count; id++)
+        if (same(atomic_load_explicit(&table[id], memory_order_relaxed), type)) /* relaxed: under lock */
+            return id;
+    return 0;
+}
+
+static unsigned add(const weft_type *type)
+{
+    size_t     length = strlen(type->name) + 1;
+    weft_type *copy = count + 1 < WEFT__TYPES_MAX ? weft__memory_get(sizeof *copy + length) : NULL;
+
+    if (!copy)
+        return 0;
+    *copy = *type;
+    copy->name = memcpy(copy + 1, type->name, length);
+    copy->id = ++count;
+    /* release: whoever has the number, by way of `id` below, sees the entry. */
+    atomic_store_explicit(&table[count], copy, memory_order_release);
+    return count;
+}
+
+/* Two files that disagree on the tag of one type would send messages that match and then fall to `default`. */
+static void check_tag(const weft_type *known, const weft_type *type)
+{
+    if (known->tag && type->tag && known->tag != type->tag)
+        fprintf(stderr, "weft: message type %s has two case labels in this program: declare it on one line, in "
+                        "one header that all its users include\n", type->name);
+}
+
+static unsigned intern(weft_type *type)
+{
+    if (!type->name || strcmp(type->name, any.name) == 0)
+        return WEFT__TYPE_ANY;
+    pthread_mutex_lock(&lock);
+    unsigned id = find(type);
+    if (id) {
+        weft_type *known = atomic_load_explicit(&table[id], memory_order_relaxed);
+        check_tag(known, type);
+        if (!known->destroy)
+            known->destroy = type->destroy;
+    } else {
+        id = add(type);
+    }
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+unsigned weft__types_id(weft_type *type)
+{
+    /* acquire: pairs with the store below; who knows the number may look into the table. */
+    unsigned id = __atomic_load_n(&type->id, __ATOMIC_ACQUIRE);
+
+    if (WEFT__LIKELY(id))
+        return id;
+    id = intern(type);
+    if (id)
+        __atomic_store_n(&type->id, id, __ATOMIC_RELEASE);
+    return id;
+}
+
+const weft_type *weft__types_of(unsigned id)
+{
+    return id == WEFT__TYPE_ANY ? &any : atomic_load_explicit(&table[id], memory_order_acquire);
+}
