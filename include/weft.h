@@ -123,13 +123,14 @@ typedef struct weft_options { /* all zero: the defaults */
 } weft_options;
 
 /* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on
- * any worker. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of
+ * any worker. A thread that spawns becomes an actor (weft_self), so that it can be answered. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of
  * weft_strerror names the sysctl), WEFT_EINVALID (no function, an absurd size). Nothing is left behind. */
 #define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
 int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */
 
-/* The calling actor. A thread that was none becomes one; it ends with its thread. */
+/* The calling actor. A thread that was none becomes one; it ends with its thread. Spawning and receiving make a
+ * thread an actor too; sending does not. */
 weft_pid weft_self(void);
 /* Zeroed memory that lives as long as the calling actor: state for react. NULL: none to be had. */
 void    *weft_alloc(size_t bytes);
@@ -189,6 +190,7 @@ void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type 
 /* ---- 7. The system ---------------------------------------------------------------------------------- */
 
 typedef struct weft_config { /* all zero: the defaults */
+    int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */
     size_t   stack_bytes WEFT__INIT; /* address space of a stack; 0: 64 KiB; pages come when touched */
     uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run each time */
 } weft_config;

@@ -104,7 +104,7 @@ weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t
         return pid;
     if (l->worker)
         return make(l, fn, arg, how ? &whole : NULL);
-    l->spawn_error = weft__system_hold();
+    l->spawn_error = l->self || weft__thread_actor() ? weft__system_hold() : WEFT_EMEMORY;
     if (l->spawn_error)
         return pid;
     pid = make(l, fn, arg, how ? &whole : NULL);
