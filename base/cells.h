@@ -26,7 +26,7 @@ struct weft__cell {
 /* One a kind of cell. */
 struct weft__depot {
     pthread_mutex_t    lock;
-    struct weft__cell *full;                     /* under lock: magazines */
+    struct weft__cell *full;        /* under lock: magazines */
     struct weft__cell *loose;       /* under lock: what threads left that had less than a magazine */
     unsigned           loose_count; /* under lock: below WEFT__MAGAZINE */
     size_t             cell_bytes;  /* at least two words */

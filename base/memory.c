@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <weft.h>
 
-static weft_allocator user;        /* written before `used` is set, read only afterwards */
-static atomic_bool    used;        /* relaxed: a misordered set-up is the user's error, reported, not mended */
-static atomic_long    fail_after;  /* relaxed: a counter that only tests set, while nothing else runs */
+static weft_allocator user;       /* written before `used` is set, read only afterwards */
+static atomic_bool    used;       /* relaxed: a misordered set-up is the user's error, reported, not mended */
+static atomic_long    fail_after; /* relaxed: a counter that only tests set, while nothing else runs */
 static atomic_long    made;
 
 static bool must_fail(void)

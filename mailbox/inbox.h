@@ -42,10 +42,7 @@ enum weft__push { WEFT__QUEUED, WEFT__MUST_WAKE, WEFT__REFUSED };
 
 /* PARKED: the generation in 28 bits above bit 0, the number of the wait above that. A wait of the same actor that
  * lies 2^35 waits back has the same word; then a timer may wake it too early, which it notices. */
-static inline uint64_t weft__inbox_parked(uint32_t generation)
-{
-    return (uint64_t)generation << 1 | 1;
-}
+static inline uint64_t weft__inbox_parked(uint32_t generation) { return (uint64_t)generation << 1 | 1; }
 #define WEFT__INBOX_NEXT_WAIT ((uint64_t)1 << (WEFT__GENERATION_BITS + 1))
 
 static inline bool weft__inbox_is_parked(uint64_t word, uint32_t generation)
@@ -55,8 +52,8 @@ static inline bool weft__inbox_is_parked(uint64_t word, uint32_t generation)
 
 /* Any thread. MUST_WAKE: the reader was parked, m is in *in, and the caller now owns the reader and must queue it.
  * REFUSED: closed, or parked by another generation; m is still the caller's. */
-static inline enum weft__push weft__inbox_push(struct weft__inbox *box, struct weft_msg **in, struct weft_msg *m,
-                                               uint32_t generation)
+static inline enum weft__push weft__inbox_push(struct weft__inbox *box, struct weft_msg **in,
+                                               struct weft_msg *m, uint32_t generation)
 {
     /* relaxed: the word is compared, never followed, until an exchange holds. */
     uint64_t word = atomic_load_explicit(&box->word, memory_order_relaxed);
@@ -117,8 +114,8 @@ static inline bool weft__inbox_park(struct weft__inbox *box, uint64_t parked)
 static inline bool weft__inbox_unpark(struct weft__inbox *box, uint64_t parked)
 {
     /* acquire = B. */
-    return atomic_compare_exchange_strong_explicit(&box->word, &parked, WEFT__INBOX_EMPTY, memory_order_acquire,
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&box->word, &parked, WEFT__INBOX_EMPTY,
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
 /* Reader only, while it is not parked: closes, and returns what was pushed, newest first. */

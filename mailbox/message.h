@@ -18,16 +18,16 @@
  * So no field is atomic. */
 struct weft_msg {
     struct weft_msg *next;
-    uint64_t         to;      /* the pid it was meant for: a later owner of the slot drops it */
-    uint64_t         from;    /* 0: a thread that is no actor */
-    uint32_t         type;    /* the type's number; never one that a reader lists, for what readers must not see */
-    int32_t          tag;     /* the receiver's label, set when it matched */
-    uint32_t         request; /* room for requests */
-    uint16_t         bytes;   /* of a small body */
-    uint16_t         flags;
+    uint64_t         to;   /* the pid it was meant for: a later owner of the slot drops it */
+    uint64_t         from; /* 0: a thread that is no actor */
+    uint32_t type;    /* the type's number; never one that a reader lists, for what readers must not see */
+    int32_t  tag;     /* the receiver's label, set when it matched */
+    uint32_t request; /* room for requests */
+    uint16_t bytes;   /* of a small body */
+    uint16_t flags;
     union {
-        unsigned char        small[WEFT__SMALL_BODY];
-        struct weft__body   *large;
+        unsigned char      small[WEFT__SMALL_BODY];
+        struct weft__body *large;
     };
 };
 

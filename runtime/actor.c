@@ -77,10 +77,7 @@ char *weft__actor_carve(size_t bytes)
     return (char *)a;
 }
 
-size_t weft__actor_slots(void)
-{
-    return atomic_load_explicit(&slots, memory_order_relaxed);
-}
+size_t weft__actor_slots(void) { return atomic_load_explicit(&slots, memory_order_relaxed); }
 
 struct weft__actor *weft__actor_at(weft_pid pid)
 {

@@ -28,22 +28,15 @@
  *   RECEIVING, REACTING, YIELDED -> RUNNING   the worker goes on with it
  *   RUNNING   -> FREE       it ended; or the system did, from any state
  */
-enum weft__phase {
-    WEFT__FREE,
-    WEFT__START,
-    WEFT__RUNNING,
-    WEFT__RECEIVING,
-    WEFT__REACTING,
-    WEFT__YIELDED
-};
+enum weft__phase { WEFT__FREE, WEFT__START, WEFT__RUNNING, WEFT__RECEIVING, WEFT__REACTING, WEFT__YIELDED };
 
 /* Why the plain path is not enough: tested as one byte, once a receive. */
 enum {
-    WEFT__ARRANGED = 1, /* a reaction is arranged for when it returns */
-    WEFT__TIMED = 2,    /* the present wait has a deadline */
-    WEFT__HANDLER = 4,  /* it runs a handler, and never gives way at a send */
-    WEFT__THREAD = 8,   /* it is a thread of the user's */
-    WEFT__FIRST = 16,   /* the system ends with it */
+    WEFT__ARRANGED = 1,    /* a reaction is arranged for when it returns */
+    WEFT__TIMED = 2,       /* the present wait has a deadline */
+    WEFT__HANDLER = 4,     /* it runs a handler, and never gives way at a send */
+    WEFT__THREAD = 8,      /* it is a thread of the user's */
+    WEFT__FIRST = 16,      /* the system ends with it */
     WEFT__REACT_TIMED = 32 /* what is arranged has a time */
 };
 
@@ -55,16 +48,16 @@ struct weft__owned {
 
 /* What only some actors need. */
 struct weft__extra {
-    struct weft__timer    timer;
-    _Atomic uint64_t      wait;     /* the parked word the timer is for; 0: none. Owner writes, the timer reads */
-    _Atomic int64_t       deadline; /* of that wait */
-    struct weft__actor   *actor;
-    char                 *name;
-    _Atomic uint32_t      woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
-    int                   stack_class_plus_one; /* it asked for this size; 0: it did not */
-    weft_type           **list; /* react's own copy of several types */
-    size_t                list_room;
-    weft_span             react_time;
+    struct weft__timer  timer;
+    _Atomic uint64_t    wait; /* the parked word the timer is for; 0: none. Owner writes, the timer reads */
+    _Atomic int64_t     deadline; /* of that wait */
+    struct weft__actor *actor;
+    char               *name;
+    _Atomic uint32_t    woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
+    int                 stack_class_plus_one; /* it asked for this size; 0: it did not */
+    weft_type         **list;                 /* react's own copy of several types */
+    size_t              list_room;
+    weft_span           react_time;
 };
 
 struct weft__actor {
@@ -107,8 +100,8 @@ struct weft__lane {
     struct weft__stack      *spare;  /* the worker's loop runs here; the next actor to block keeps it */
     struct weft__cells       messages, actors;
     struct weft__stack_cache stacks;
-    struct weft__actor      *hand;   /* taken from a queue already: the loop runs it first */
-    void                    *home;   /* the worker thread's own stack */
+    struct weft__actor      *hand;        /* taken from a queue already: the loop runs it first */
+    void                    *home;        /* the worker thread's own stack */
     unsigned                 stack_class; /* of actors that asked for none */
     int                      spawn_error;
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
@@ -127,18 +120,19 @@ void               weft__lane_lock(void), weft__lane_unlock(void);
 static inline void weft__lane_count(_Atomic uint64_t *counter)
 {
     /* relaxed: one writer; a plain add that readers may see late. */
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
 }
 
 /* ---- actor.c ------------------------------------------------------------------------- */
 struct weft__actor *weft__actor_at(weft_pid pid); /* its block, whoever lives there now; NULL: no such slot */
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg); /* NULL: no memory */
 struct weft__extra *weft__actor_extra(struct weft__actor *a);                      /* NULL: no memory */
-void               *weft__actor_own(struct weft__actor *a, size_t bytes);          /* zeroed; NULL: no memory */
+void               *weft__actor_own(struct weft__actor *a, size_t bytes); /* zeroed; NULL: no memory */
 /* Gives back all that it has but its stack, and its slot. The caller owns it. */
-void  weft__actor_end(struct weft__lane *l, struct weft__actor *a);
-char *weft__actor_carve(size_t bytes);
-size_t weft__actor_slots(void); /* slots ever used */
+void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
+char                  *weft__actor_carve(size_t bytes);
+size_t                 weft__actor_slots(void); /* slots ever used */
 static inline uint32_t weft__actor_generation(uint64_t pid)
 {
     return (uint32_t)(pid >> WEFT__SLOT_BITS) & ((1u << WEFT__GENERATION_BITS) - 1);
@@ -154,26 +148,28 @@ const weft_type *weft__types_of(unsigned id);
 
 /* ---- wait.c: matching and parking ----------------------------------------------------- */
 bool             weft__wait_wants(struct weft__actor *a, struct weft_msg *m);
-struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a); /* a new wait: from the oldest on */
-struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a); /* the same wait: what is new */
-bool             weft__wait_over(struct weft__actor *a);                        /* its deadline has passed */
-int              weft__wait_until(struct weft__actor *a, int64_t deadline);     /* before it parks; -1: no memory */
-void             weft__wait_done(struct weft__actor *a);
+struct weft_msg *weft__wait_first(struct weft__lane  *l,
+                                  struct weft__actor *a); /* a new wait: from the oldest on */
+struct weft_msg *weft__wait_again(struct weft__lane  *l,
+                                  struct weft__actor *a);       /* the same wait: what is new */
+bool             weft__wait_over(struct weft__actor *a);        /* its deadline has passed */
+int  weft__wait_until(struct weft__actor *a, int64_t deadline); /* before it parks; -1: no memory */
+void weft__wait_done(struct weft__actor *a);
 
 /* ---- loop.c ----------------------------------------------------------------------------- */
-void          weft__loop(void);
-void          weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+void             weft__loop(void);
+void             weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
-void          weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
-_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a);
-void          weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
+void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
+_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a);
+void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
 /* ---- thread.c, system.c ----------------------------------------------------------------- */
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
 struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
 void               weft__thread_wake(struct weft__actor *a);
-void               weft__thread_release_all(void);  /* the system has ended: nobody will write to them */
-void               weft__system_ended(int reason);  /* the first actor has */
+void               weft__thread_release_all(void); /* the system has ended: nobody will write to them */
+void               weft__system_ended(int reason); /* the first actor has */
 /* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
 int  weft__system_hold(void);
 void weft__system_release(void);

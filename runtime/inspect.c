@@ -28,15 +28,9 @@ void weft_count(weft_counts *counts, size_t size)
         memcpy(counts, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
-const char *weft_guard_method(void)
-{
-    return weft__guard_name();
-}
+const char *weft_guard_method(void) { return weft__guard_name(); }
 
-const char *weft_switch_method(void)
-{
-    return weft__switch_name();
-}
+const char *weft_switch_method(void) { return weft__switch_name(); }
 
 static const struct weft__stack *present_stack(void)
 {

@@ -33,10 +33,7 @@ static void thread_ends(void *unused)
     weft__lane_leave();
 }
 
-static void make_key(void)
-{
-    pthread_key_create(&at_thread_end, thread_ends);
-}
+static void make_key(void) { pthread_key_create(&at_thread_end, thread_ends); }
 
 static struct weft__lane *new_lane(void)
 {
@@ -93,17 +90,8 @@ void __attribute__((noinline)) weft__lane_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-void weft__lane_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
+void weft__lane_lock(void) { pthread_mutex_lock(&lock); }
 
-void weft__lane_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+void weft__lane_unlock(void) { pthread_mutex_unlock(&lock); }
 
-struct weft__lane *weft__lane_each(struct weft__lane *before)
-{
-    return before ? before->next_lane : lanes;
-}
+struct weft__lane *weft__lane_each(struct weft__lane *before) { return before ? before->next_lane : lanes; }

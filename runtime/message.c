@@ -71,10 +71,7 @@ static void destroy_body(struct weft_msg *m)
         type->destroy(weft__message_body(m));
 }
 
-void weft__message_free(struct weft__lane *l, struct weft_msg *m)
-{
-    give_back(l, m);
-}
+void weft__message_free(struct weft__lane *l, struct weft_msg *m) { give_back(l, m); }
 
 void weft__message_dead(struct weft__lane *l, struct weft_msg *m)
 {
@@ -89,10 +86,7 @@ static void must_live(const weft_msg *m)
         weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
 }
 
-int weft_tag(const weft_msg *m)
-{
-    return m ? m->tag : WEFT_TIMEOUT;
-}
+int weft_tag(const weft_msg *m) { return m ? m->tag : WEFT_TIMEOUT; }
 
 const char *weft_name(const weft_msg *m)
 {
@@ -110,15 +104,13 @@ weft_pid weft_sender(const weft_msg *m)
     return (weft_pid){m->from};
 }
 
-bool weft_is_type(const weft_msg *m, weft_type *type)
-{
-    return m && m->type == weft__types_id(type);
-}
+bool weft_is_type(const weft_msg *m, weft_type *type) { return m && m->type == weft__types_id(type); }
 
 static void wrong_type(const weft_msg *m, const weft_type *type)
 {
     if (!m)
-        weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the time was over: no message", type->name);
+        weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the time was over: no message",
+                     type->name);
     must_live(m);
     weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the message is %s", type->name, weft_name(m));
 }
@@ -130,16 +122,13 @@ void *weft_body_edit(weft_msg *m, weft_type *type)
     return weft__message_body(m);
 }
 
-const void *weft_body(const weft_msg *m, weft_type *type)
-{
-    return weft_body_edit((weft_msg *)m, type);
-}
+const void *weft_body(const weft_msg *m, weft_type *type) { return weft_body_edit((weft_msg *)m, type); }
 
 weft_msg *weft_make_body(weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane_need();
     int                error;
-    weft_msg          *m = l && type && (body || !type->bytes) ? weft__message_new(l, type, body, &error) : NULL;
+    weft_msg *m = l && type && (body || !type->bytes) ? weft__message_new(l, type, body, &error) : NULL;
 
     if (!m)
         return NULL;

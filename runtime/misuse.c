@@ -38,26 +38,39 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
 const char *weft_strerror(int error)
 {
     switch (error) {
-    case 0: return "normal";
-    case WEFT_EGONE: return "no such actor, or no longer";
-    case WEFT_ETIME: return "the time is over";
-    case WEFT_EFULL: return "the mailbox is full";
-    case WEFT_EMEMORY: return "out of memory or address space";
-    case WEFT_EUSED: return "the name is taken";
-    case WEFT_EDROPPED: return "the request was dropped unanswered";
-    case WEFT_ETYPE: return "a message of another type, or none";
-    case WEFT_EINVALID: return "an argument makes no sense";
-    case WEFT_EKILLED: return "ended from outside";
-    case WEFT_ESTACK: return "no stack to be had (raise vm.max_map_count, or WEFT_GUARD=canary), or it overflowed";
-    case WEFT_EBUSY: return "a system runs already";
-    case WEFT_EENDED: return "the system has ended";
-    case WEFT_ESIZE: return "the body is too large";
-    case WEFT_ESYSTEM: return "the operating system refused";
-    default: return error > 0 ? "a reason of the program's own" : "unknown error";
+    case 0:
+        return "normal";
+    case WEFT_EGONE:
+        return "no such actor, or no longer";
+    case WEFT_ETIME:
+        return "the time is over";
+    case WEFT_EFULL:
+        return "the mailbox is full";
+    case WEFT_EMEMORY:
+        return "out of memory or address space";
+    case WEFT_EUSED:
+        return "the name is taken";
+    case WEFT_EDROPPED:
+        return "the request was dropped unanswered";
+    case WEFT_ETYPE:
+        return "a message of another type, or none";
+    case WEFT_EINVALID:
+        return "an argument makes no sense";
+    case WEFT_EKILLED:
+        return "ended from outside";
+    case WEFT_ESTACK:
+        return "no stack to be had (raise vm.max_map_count, or WEFT_GUARD=canary), or it overflowed";
+    case WEFT_EBUSY:
+        return "a system runs already";
+    case WEFT_EENDED:
+        return "the system has ended";
+    case WEFT_ESIZE:
+        return "the body is too large";
+    case WEFT_ESYSTEM:
+        return "the operating system refused";
+    default:
+        return error > 0 ? "a reason of the program's own" : "unknown error";
     }
 }
 
-const char *weft_version(void)
-{
-    return WEFT_VERSION;
-}
+const char *weft_version(void) { return WEFT_VERSION; }

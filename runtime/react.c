@@ -41,11 +41,13 @@ void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type 
     struct weft__actor *a = l ? l->self : NULL;
 
     if (!a || a->unusual & WEFT__THREAD)
-        weft__misuse(WEFT_EINVALID, "weft_react needs an actor of weft_spawn: this is a thread of the program's");
+        weft__misuse(WEFT_EINVALID,
+                     "weft_react needs an actor of weft_spawn: this is a thread of the program's");
     if (!run || !types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
     if (on_stack(l, a, state))
-        weft__misuse(WEFT_EINVALID, "weft_react: the state lies on the stack, which goes back; see weft_alloc");
+        weft__misuse(WEFT_EINVALID,
+                     "weft_react: the state lies on the stack, which goes back; see weft_alloc");
     a->type_count = (uint16_t)n;
     if (n == 1)
         a->type = types[0];

@@ -38,8 +38,8 @@ static struct weft_msg *block(struct weft__lane *l, struct weft__actor *a, weft_
 
 /* What an arrangement made before would lose by another wait; the wait's own frame keeps it. */
 struct arrangement {
-    void     *type;
-    uint16_t  type_count;
+    void    *type;
+    uint16_t type_count;
 };
 
 static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, weft_span time,

@@ -81,8 +81,8 @@ static uint64_t chosen_seed(const weft_config *how)
 static int start(const weft_config *how)
 {
     uint64_t seed = chosen_seed(how);
-    int      class = how->stack_bytes ? weft__stack_class(how->stack_bytes)
-                                      : weft__stack_class(WEFT__STACK_DEFAULT - 8192);
+    int class = how->stack_bytes ? weft__stack_class(how->stack_bytes)
+                                 : weft__stack_class(WEFT__STACK_DEFAULT - 8192);
 
     if (state != NONE)
         return WEFT_EBUSY;
@@ -111,10 +111,7 @@ int weft__system_hold(void)
     return error;
 }
 
-void weft__system_release(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+void weft__system_release(void) { pthread_mutex_unlock(&lock); }
 
 void weft__system_ended(int reason)
 {

@@ -105,7 +105,8 @@ struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, 
         if (a->current || !awake)
             return a->current;
         /* relaxed: only this thread clears it, and nobody sets it while the mailbox is not parked. */
-        uint32_t ended = atomic_fetch_and_explicit(&a->extra->woken, ~(uint32_t)MESSAGE, memory_order_relaxed);
+        uint32_t ended = atomic_fetch_and_explicit(&a->extra->woken, ~(uint32_t)MESSAGE,
+                                                   memory_order_relaxed);
         if (weft__inbox_park(&a->box, a->parked))
             awake = sleep_parked(a, until, ended & ~(uint32_t)MESSAGE);
     }

@@ -51,8 +51,10 @@ static unsigned add(const weft_type *type)
 static void check_tag(const weft_type *known, const weft_type *type)
 {
     if (known->tag && type->tag && known->tag != type->tag)
-        fprintf(stderr, "weft: message type %s has two case labels in this program: declare it on one line, in "
-                        "one header that all its users include\n", type->name);
+        fprintf(stderr,
+                "weft: message type %s has two case labels in this program: declare it on one line, in "
+                "one header that all its users include\n",
+                type->name);
 }
 
 static unsigned intern(weft_type *type)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <weft.h>
 
-WEFT_MESSAGE(GREET, struct greet { char who[16]; });
+WEFT_MESSAGE(
+    GREET, struct greet { char who[16]; });
 WEFT_SIGNAL(THANKS);
 
 static void greeter(void *arg)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <weft.h>
 
-WEFT_MESSAGE(INCR, struct incr { int by; });
+WEFT_MESSAGE(
+    INCR, struct incr { int by; });
 WEFT_MESSAGE(VALUE, int);
 WEFT_MESSAGE(UNLOCK, int);
 WEFT_SIGNAL(GET);

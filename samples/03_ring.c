@@ -20,10 +20,7 @@ static void hop(void *next, weft_msg *m)
     weft_react(hop, next, TOKEN);
 }
 
-static void light_node(void *next)
-{
-    weft_react(hop, next, TOKEN);
-}
+static void light_node(void *next) { weft_react(hop, next, TOKEN); }
 
 int main(void)
 {

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <weft.h>
 
-WEFT_MESSAGE(RESULT, struct result { int n; long sum; });
+WEFT_MESSAGE(
+    RESULT, struct result {
+        int  n;
+        long sum;
+    });
 
 struct job {
     weft_pid boss;

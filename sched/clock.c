@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* relaxed, both: set while no worker runs, moved by the only worker; other threads just read a time. */
-static atomic_bool    is_virtual;
+static atomic_bool         is_virtual;
 static atomic_int_fast64_t virtual_now;
 
 int64_t weft__clock_now(void)
@@ -36,10 +36,7 @@ void weft__clock_virtual(bool on)
     atomic_store_explicit(&is_virtual, on, memory_order_relaxed);
 }
 
-bool weft__clock_is_virtual(void)
-{
-    return atomic_load_explicit(&is_virtual, memory_order_relaxed);
-}
+bool weft__clock_is_virtual(void) { return atomic_load_explicit(&is_virtual, memory_order_relaxed); }
 
 void weft__clock_jump(int64_t to)
 {

@@ -31,10 +31,7 @@ static void put(struct weft__timer *t, uint32_t place)
     t->place = place;
 }
 
-static uint32_t parent(uint32_t place)
-{
-    return (place + 2) / 4;
-}
+static uint32_t parent(uint32_t place) { return (place + 2) / 4; }
 
 static void rise(struct weft__timer *t, uint32_t place)
 {
@@ -126,10 +123,7 @@ void weft__timers_unset(struct weft__timer *t)
     pthread_mutex_unlock(&lock);
 }
 
-int64_t weft__timers_earliest(void)
-{
-    return atomic_load_explicit(&earliest, memory_order_relaxed);
-}
+int64_t weft__timers_earliest(void) { return atomic_load_explicit(&earliest, memory_order_relaxed); }
 
 void weft__timers_poll(int64_t now)
 {

@@ -131,10 +131,7 @@ static void rest(struct weft__worker *w)
     pthread_mutex_unlock(&lock);
 }
 
-static bool idle(const struct weft__worker *w)
-{
-    return !w->slot && !w->ready.first && !w->spawned;
-}
+static bool idle(const struct weft__worker *w) { return !w->slot && !w->ready.first && !w->spawned; }
 
 /* The turn is over: what others queued gets in, and the task in the slot goes behind the ready ones. */
 static void end_turn(struct weft__worker *w)
