@@ -111,7 +111,7 @@ $(BUILD)/libweft.so: $(BUILD)/libweft.so.0
 $(BUILD)/weft-bench: $(call objects,$(BENCH)) $(LIBRARY)
 	$(LINK) -o $@ $^ $(NEEDS) -lm $(LDLIBS)
 
-$(TESTS): NEEDS += -lcriterion
+$(TESTS): NEEDS += -lcriterion -lm
 $(TESTS) $(STRESS): $(if $(HELP),$(BUILD)/libhelp.a)
 $(TESTS) $(STRESS) $(SAMPLES): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
 	@mkdir -p $(@D)

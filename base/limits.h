@@ -16,6 +16,23 @@ enum {
     /* Every so many turns the worker looks at what other threads queued before its own work. */
     WEFT__GLOBAL_EVERY = 61,
 
+    /* A worker offers half of what it has queued to an idle one, if that is so many: less is not worth the way. */
+    WEFT__OFFER_MIN = 4,
+    /* And at most so many: somebody has to walk along them. */
+    WEFT__OFFER_MAX = 256,
+
+    /* How long a worker that ran dry looks for work before it sleeps; waking it costs 25 us. */
+    WEFT__SPIN_NS = 20000,
+    /* While others run, one idle worker naps and looks at whether they are stuck: so long at first and at most. */
+    WEFT__NAP_MIN_NS = 50000,
+    WEFT__NAP_MAX_NS = 1000000,
+
+    /* A worker that does not get to its next turn for so long, with something queued, is stuck in a task: longer
+     * than a turn of plain messages, shorter than people notice. */
+    WEFT__STUCK_NS = 500000,
+
+    WEFT__WORKERS_MAX = 256,
+
     /* Cells that travel between threads together. The way back costs 24 ns a cell at 64, 1 ns at 256. */
     WEFT__MAGAZINE = 256,
 

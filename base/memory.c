@@ -10,6 +10,17 @@
 #include <sys/mman.h>
 #include <weft.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define WEFT__LEAK_CHECK 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT__LEAK_CHECK 1
+#endif
+#endif
+#if WEFT__LEAK_CHECK
+#include <sanitizer/lsan_interface.h>
+#endif
+
 static weft_allocator user;       /* written before `used` is set, read only afterwards */
 static atomic_bool    used;       /* relaxed: a misordered set-up is the user's error, reported, not mended */
 static atomic_long    fail_after; /* relaxed: a counter that only tests set, while nothing else runs */
@@ -46,6 +57,16 @@ void *weft__memory_reserve(size_t bytes)
         return NULL;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
+}
+
+void weft__memory_root(void *memory, size_t bytes)
+{
+#if WEFT__LEAK_CHECK
+    __lsan_register_root_region(memory, bytes);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 long weft__memory_fail(long n)

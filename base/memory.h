@@ -18,6 +18,9 @@ void  weft__memory_put(void *block);
 /* Reserves address space, readable and writable, backed by zeroed pages when touched. NULL: none. */
 void *weft__memory_reserve(size_t bytes);
 
+/* Tells a leak checker that mapped memory may hold the only pointer to something. */
+void weft__memory_root(void *memory, size_t bytes);
+
 /* Tests only: the n-th allocation from now fails (1 is the next); 0 turns it off. Returns how many were made
  * since it was last set. */
 long weft__memory_fail(long n);

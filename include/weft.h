@@ -83,7 +83,8 @@ typedef struct weft_type {
 /* One declaration a line gives the type of the body (weft_body_INCR), a case label (INCR) and a name.
  *     WEFT_MESSAGE(INCR, struct incr { int by; });    WEFT_MESSAGE(VALUE, int);    WEFT_SIGNAL(STOP);
  *     WEFT_MESSAGE_OWNING(LINE, free_line, struct line { char *text; });   a body that owns memory
- * The same name and size is the same message in every file; the same name and another size is another. */
+ * The same name and size is the same message in every file; the same name and another size is another. A body that
+ * holds a struct needs a field for it: WEFT_MESSAGE(WHO, struct who { weft_pid pid; }); weft_send(to, WHO, .pid = p). */
 #define WEFT_MESSAGE(T, ...)            \
     typedef __VA_ARGS__ weft_body_##T;  \
     WEFT__TYPE(T, sizeof(weft_body_##T), NULL)
@@ -134,7 +135,8 @@ int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */
 weft_pid weft_self(void);
 /* Zeroed memory that lives as long as the calling actor: state for react. NULL: none to be had. */
 void    *weft_alloc(size_t bytes);
-/* WAITS until every other actor that is ready on this worker had a turn. Takes no message. */
+/* WAITS until every other actor that is ready on this worker had a turn; of those that were never called yet, at
+ * least one. Takes no message. */
 void     weft_yield(void);
 /* WAITS, never shorter than `time`. Takes no message and ends the life of none. */
 void     weft_sleep(weft_span time);
@@ -148,7 +150,8 @@ WEFT__NORETURN weft_end(int reason);
  * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
  * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
  * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_EINVALID. 0 is no promise that it will be read:
- * the receiver may end first, and then it is a dead letter too. Ignoring the result is fine. */
+ * the receiver may end first, and then it is a dead letter too. Ignoring the result is fine. What an OWNING body
+ * owns is taken in any case: a send that fails destroys it. */
 #define weft_send(to, ...) weft_send_body(to, WEFT__TYPED(__VA_ARGS__))
 int weft_send_body(weft_pid to, weft_type *type, const void *body);
 /* The same, to the sender of `m`. WEFT_EGONE, too, if it had none. */

@@ -37,6 +37,7 @@ static char *message_slab(size_t bytes)
         left = slab ? SLAB : 0;
         if (!slab)
             return NULL;
+        weft__memory_root(slab, SLAB);
     }
     left -= bytes;
     return slab + left;
@@ -68,10 +69,12 @@ char *weft__actor_carve(size_t bytes)
     if (first + n > slots_max)
         return NULL;
     struct weft__actor *a = (struct weft__actor *)base + first;
+    weft__memory_root(a, bytes);
     for (size_t i = 0; i < n; i++) {
         /* relaxed: nobody has a pid of it yet */
         atomic_store_explicit(&a[i].box.word, WEFT__INBOX_CLOSED, memory_order_relaxed);
-        a[i].pid = first + i; /* generation 0, which no actor has */
+        atomic_store_explicit(&a[i].pid, first + i,
+                              memory_order_relaxed); /* generation 0, which no actor has */
     }
     atomic_store_explicit(&slots, first + n, memory_order_relaxed);
     return (char *)a;
@@ -83,8 +86,7 @@ struct weft__actor *weft__actor_at(weft_pid pid)
 {
     size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
 
-    if (WEFT__RARE(slot >= atomic_load_explicit(&slots, memory_order_relaxed) ||
-                   pid.id >> (WEFT__SLOT_BITS + WEFT__GENERATION_BITS)))
+    if (WEFT__RARE(slot >= atomic_load_explicit(&slots, memory_order_relaxed)))
         return NULL;
     return (struct weft__actor *)atomic_load_explicit(&range, memory_order_relaxed) + slot;
 }
@@ -95,8 +97,9 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
 
     if (!a)
         return NULL;
-    a->pid += (uint64_t)1 << WEFT__SLOT_BITS;
-    a->parked = weft__inbox_parked(weft__actor_generation(a->pid));
+    uint64_t pid = weft__actor_pid(a) + ((uint64_t)1 << WEFT__SLOT_BITS);
+    atomic_store_explicit(&a->pid, pid, memory_order_relaxed);
+    a->parked = weft__inbox_parked(weft__actor_generation(pid));
     a->extra = NULL;
     a->owned = NULL;
     a->fn = a->start = fn;
@@ -172,6 +175,6 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     }
     a->phase = WEFT__FREE;
     weft__lane_count(&l->ended);
-    if (weft__actor_generation(a->pid) != (1u << WEFT__GENERATION_BITS) - 1)
+    if (weft__actor_generation(weft__actor_pid(a)) != (1u << WEFT__GENERATION_BITS) - 1)
         weft__cells_put(&l->actors, &weft__actors, a);
 }

@@ -17,7 +17,7 @@
 #include "fibers/stack.h"
 #include "mailbox/inbox.h"
 #include "sched/timers.h"
-#include "sched/worker.h"
+#include "sched/crew.h"
 
 /* The life of an actor. A move that is not here is a bug in weft.
  *   FREE      -> START      spawn; queued, not yet called
@@ -67,7 +67,7 @@ struct weft__actor {
     void               *sp;     /* where it goes on, while it waits on its stack */
     struct weft__inbox  box;    /* any thread */
     uint64_t            parked; /* the word of its present or last wait */
-    uint64_t            pid;
+    _Atomic uint64_t    pid;    /* any thread; changes when the slot gets a new owner */
     struct weft__extra *extra;
     struct weft__owned *owned;
     weft_fn            *fn; /* what it was spawned with: its name, if it has no other */
@@ -129,6 +129,11 @@ struct weft__actor *weft__actor_at(weft_pid pid); /* its block, whoever lives th
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg); /* NULL: no memory */
 struct weft__extra *weft__actor_extra(struct weft__actor *a);                      /* NULL: no memory */
 void               *weft__actor_own(struct weft__actor *a, size_t bytes); /* zeroed; NULL: no memory */
+/* Who lives there now: relaxed, because the mailbox decides, and this only spares the long dead a message. */
+static inline uint64_t weft__actor_pid(const struct weft__actor *a)
+{
+    return atomic_load_explicit(&a->pid, memory_order_relaxed);
+}
 /* Gives back all that it has but its stack, and its slot. The caller owns it. */
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
 char                  *weft__actor_carve(size_t bytes);
@@ -173,6 +178,7 @@ void               weft__system_ended(int reason); /* the first actor has */
 /* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
 int  weft__system_hold(void);
 void weft__system_release(void);
+bool weft__system_runs(void);
 
 /* ---- misuse.c --------------------------------------------------------------------------- */
 _Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -26,9 +26,9 @@ void weft__loop_wake(struct weft__lane *l, struct weft__actor *a)
     if (WEFT__RARE(a->unusual & WEFT__THREAD))
         weft__thread_wake(a);
     else if (WEFT__LIKELY(l->worker))
-        weft__worker_ready(l->worker, &a->task);
+        weft__crew_ready(l->worker, &a->task);
     else
-        weft__worker_share(&a->task);
+        weft__crew_share(&a->task);
 }
 
 /* A message came between the last look and the parking: the actor is still ours. */
@@ -36,7 +36,7 @@ void weft__switch_refused(_Atomic uint64_t *word)
 {
     struct weft__actor *a = (struct weft__actor *)((char *)word - offsetof(struct weft__actor, box.word));
 
-    weft__worker_ready(weft__lane()->worker, &a->task);
+    weft__crew_ready(weft__lane()->worker, &a->task);
 }
 
 /* It goes on, with a message or with none because the time is over. */
@@ -53,7 +53,7 @@ inline void weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, stru
 static void wait_on(struct weft__lane *l, struct weft__actor *a)
 {
     if (!weft__inbox_park(&a->box, a->parked))
-        weft__worker_ready(l->worker, &a->task);
+        weft__crew_ready(l->worker, &a->task);
 }
 
 /* An actor that blocks keeps the stack it is on. If there is no other for the loop, it ends. */
@@ -115,7 +115,7 @@ static void requeue(void *actor)
 
 void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
 {
-    if (!weft__worker_has_others(l->worker)) {
+    if (!weft__crew_has_others(l->worker)) {
         l->worker->budget = WEFT__TURN_MESSAGES;
         return;
     }
@@ -279,7 +279,7 @@ void weft__loop(void)
         l->self = NULL;
         l->hand = NULL;
         if (!a)
-            a = (struct weft__actor *)weft__worker_next(l->worker);
+            a = (struct weft__actor *)weft__crew_next(l->worker);
         if (!a)
             weft__switch_leave(l->home, NULL);
         turn(l, a);

@@ -33,14 +33,23 @@ static inline void small_body(struct weft_msg *m, size_t bytes, const void *body
         memcpy(to, body, bytes);
 }
 
+/* A send takes what the body owns, also one that fails. */
+static void destroy_unsent(const weft_type *type, const void *body)
+{
+    if (type->destroy && body)
+        type->destroy((void *)body);
+}
+
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error)
 {
     unsigned         id = weft__types_id(type);
     struct weft_msg *m = id ? weft__cells_get(&l->messages, &weft__messages) : NULL;
 
     *error = WEFT_EMEMORY;
-    if (WEFT__RARE(!m))
+    if (WEFT__RARE(!m)) {
+        destroy_unsent(type, body);
         return NULL;
+    }
     m->type = id;
     m->request = 0;
     m->flags = 0;
@@ -49,6 +58,7 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
         small_body(m, type->bytes, body);
     } else if ((*error = large_body(m, type->bytes, body)) != 0) {
         weft__cells_put(&l->messages, &weft__messages, m);
+        destroy_unsent(type, body);
         return NULL;
     }
     return m;

@@ -16,7 +16,8 @@ const char *weft__actor_name(const struct weft__actor *a, char *room, size_t siz
     else if (a->extra && a->extra->name)
         snprintf(room, size, "actor \"%s\"", a->extra->name);
     else
-        snprintf(room, size, "actor %llx of the function at %p", (unsigned long long)a->pid, (void *)a->fn);
+        snprintf(room, size, "actor %llx of the function at %p", (unsigned long long)weft__actor_pid(a),
+                 (void *)a->fn);
     return room;
 }
 

@@ -11,8 +11,9 @@ static int post(struct weft__lane *l, weft_pid to, struct weft_msg *m)
     struct weft__actor *a = weft__actor_at(to);
 
     m->to = to.id;
-    switch (WEFT__LIKELY(a && to.id) ? weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id))
-                                     : WEFT__REFUSED) {
+    switch (WEFT__LIKELY(a && weft__actor_pid(a) == to.id)
+                ? weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id))
+                : WEFT__REFUSED) {
     case WEFT__MUST_WAKE:
         weft__loop_wake(l, a);
         return 0;
@@ -53,7 +54,7 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
         return WEFT_EMEMORY;
     if (WEFT__RARE(!type || (!body && type->bytes)))
         return WEFT_EINVALID;
-    return send_from(l, l->self ? l->self->pid : 0, to, type, body);
+    return send_from(l, l->self ? weft__actor_pid(l->self) : 0, to, type, body);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
@@ -69,7 +70,7 @@ int weft_pass(weft_pid to, weft_msg *m)
         return WEFT_EINVALID;
     weft_keep(m);
     m->flags &= (uint16_t)~WEFT__MSG_KEPT;
-    m->from = l->self ? l->self->pid : 0;
+    m->from = l->self ? weft__actor_pid(l->self) : 0;
     int error = post(l, to, m);
     count_send(l);
     return error;

@@ -81,11 +81,11 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
         l->spawn_error = error;
         return WEFT_NOBODY;
     }
-    weft_pid pid = {a->pid};
+    weft_pid pid = {weft__actor_pid(a)};
     if (l->worker)
-        weft__worker_spawned(l->worker, &a->task);
+        weft__crew_spawned(l->worker, &a->task);
     else
-        weft__worker_share(&a->task);
+        weft__crew_share(&a->task);
     return pid;
 }
 
@@ -125,7 +125,7 @@ weft_pid weft_self(void)
 
     if (!l || !l->self)
         l = weft__thread_actor();
-    return l ? (weft_pid){l->self->pid} : WEFT_NOBODY;
+    return l ? (weft_pid){weft__actor_pid(l->self)} : WEFT_NOBODY;
 }
 
 void *weft_alloc(size_t bytes)

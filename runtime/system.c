@@ -1,4 +1,4 @@
-/* system.c - starting and ending: the worker's thread, the first actor, and what is left when it ends.
+/* system.c - starting and ending: the workers' threads, the first actor, and what is left when it ends.
  *
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
@@ -6,13 +6,15 @@
  * One system a process at a time. `lock` guards its state, and a thread that is no worker holds it while it makes an
  * actor, so none is made in a system that is being taken down.
  *
- * Taking down happens when the worker's thread has ended. Each actor that is left is parked, or queued, or in the
+ * Taking down happens when the workers' threads have ended. Each actor that is left is parked, or queued, or in the
  * hands of a foreign sender that took it from PARKED and is about to queue it. So: what is queued is ended; what is
  * parked is taken from PARKED, as a sender would, and ended; the rest will be in the shared queue in a moment.
  */
+#define _GNU_SOURCE /* CPU_COUNT, pthread_setname_np */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,26 +24,42 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  has_ended = PTHREAD_COND_INITIALIZER;
-static enum { NONE, RUNNING, ENDING } state; /* under lock */
-static int                 result;           /* under lock: the first actor's reason */
-static pthread_t           thread;
-static struct weft__worker worker;
-static unsigned            stack_class;
+static enum { NONE, STARTING, RUNNING, ENDING } state; /* under lock */
+static int       result;                               /* under lock: the first actor's reason */
+static unsigned  stack_class;
+static unsigned  thread_count; /* under lock: workers that run */
+static pthread_t threads[WEFT__WORKERS_MAX];
 
-/* The worker's thread: enters the loop on a spare stack, and comes back here when it is told to stop. */
-static void *work(void *started)
+struct start {
+    unsigned i;
+    int      found; /* under lock: 1 until the thread says what it found, 0 or an error */
+};
+
+static void name_thread(unsigned i)
 {
-    struct weft__lane  *l = weft__lane_need();
-    struct weft__stack *s = l ? weft__stack_get(&l->stacks, stack_class) : NULL;
+    char name[16];
 
+    snprintf(name, sizeof name, "weft-%u", i);
+    pthread_setname_np(pthread_self(), name);
+}
+
+/* A worker's thread: enters the loop on a spare stack, and comes back here when it is told to stop. */
+static void *work(void *arg)
+{
+    struct start        *start = arg;
+    struct weft__worker *worker = weft__crew_worker(start->i);
+    struct weft__lane   *l = weft__lane_need();
+    struct weft__stack  *s = l ? weft__stack_get(&l->stacks, stack_class) : NULL;
+
+    name_thread(start->i);
     pthread_mutex_lock(&lock);
-    *(int *)started = !l ? WEFT_EMEMORY : !s ? WEFT_ESTACK : 0;
+    start->found = !l ? WEFT_EMEMORY : !s ? WEFT_ESTACK : 0;
     pthread_cond_broadcast(&has_ended);
     pthread_mutex_unlock(&lock);
     if (!s)
         return NULL;
     weft__lane_lock(); /* weft__thread_release_all looks at it */
-    l->worker = &worker;
+    l->worker = worker;
     weft__lane_unlock();
     l->spare = s;
     l->stack_class = stack_class;
@@ -52,22 +70,53 @@ static void *work(void *started)
     return NULL;
 }
 
-static int start_thread(void)
+static int start_thread(unsigned i)
+{
+    struct start start = {i, 1};
+
+    if (pthread_create(&threads[i], NULL, work, &start))
+        return WEFT_ESYSTEM;
+    while (start.found == 1)
+        pthread_cond_wait(&has_ended, &lock);
+    if (start.found)
+        pthread_join(threads[i], NULL);
+    return start.found;
+}
+
+static void join_threads(void)
+{
+    while (thread_count)
+        pthread_join(threads[--thread_count], NULL);
+}
+
+/* All of them, or none. */
+static int start_threads(unsigned n)
 {
     sigset_t all, before;
-    int      started = 1; /* the thread says what it found */
+    int      error = 0;
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the program's own threads */
-    int error = pthread_create(&thread, NULL, work, &started);
+    for (thread_count = 0; !error && thread_count < n; thread_count += !error)
+        error = start_thread(thread_count);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
-        return WEFT_ESYSTEM;
-    while (started == 1)
-        pthread_cond_wait(&has_ended, &lock);
-    if (started)
-        pthread_join(thread, NULL);
-    return started;
+    if (error) {
+        weft__crew_stop();
+        join_threads();
+    }
+    return error;
+}
+
+/* How many workers: as asked for, or WEFT_WORKERS, or one for each CPU that is allowed. 0: that makes no sense. */
+static unsigned chosen_workers(const weft_config *how)
+{
+    const char *text = getenv("WEFT_WORKERS");
+    long        n = how->workers ? how->workers : text ? strtol(text, NULL, 10) : 0;
+    cpu_set_t   cpus;
+
+    if (!how->workers && !text)
+        n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+    return n < 1 || n > WEFT__WORKERS_MAX ? 0 : (unsigned)n;
 }
 
 static uint64_t chosen_seed(const weft_config *how)
@@ -81,19 +130,21 @@ static uint64_t chosen_seed(const weft_config *how)
 static int start(const weft_config *how)
 {
     uint64_t seed = chosen_seed(how);
+    unsigned workers = seed ? 1 : chosen_workers(how);
     int class = how->stack_bytes ? weft__stack_class(how->stack_bytes)
                                  : weft__stack_class(WEFT__STACK_DEFAULT - 8192);
 
     if (state != NONE)
         return WEFT_EBUSY;
-    if (class < 0)
+    if (class < 0 || workers == 0)
         return WEFT_EINVALID;
     stack_class = (unsigned)class;
-    weft__worker_reset(&worker, seed);
+    weft__crew_reset(workers, seed);
     weft__clock_virtual(seed != 0);
-    int error = start_thread();
-    if (!error)
-        state = RUNNING;
+    state = STARTING; /* start_threads lets go of the lock */
+    int error = start_threads(workers);
+    state = error ? NONE : RUNNING;
+    pthread_cond_broadcast(&has_ended);
     return error;
 }
 
@@ -102,6 +153,8 @@ int weft__system_hold(void)
     int error = 0;
 
     pthread_mutex_lock(&lock);
+    while (state == STARTING)
+        pthread_cond_wait(&has_ended, &lock);
     if (state == NONE)
         error = start(&(weft_config){0});
     else if (state == ENDING)
@@ -113,9 +166,17 @@ int weft__system_hold(void)
 
 void weft__system_release(void) { pthread_mutex_unlock(&lock); }
 
+bool weft__system_runs(void)
+{
+    pthread_mutex_lock(&lock);
+    bool runs = state == STARTING || state == RUNNING;
+    pthread_mutex_unlock(&lock);
+    return runs;
+}
+
 void weft__system_ended(int reason)
 {
-    weft__worker_stop();
+    weft__crew_stop();
     pthread_mutex_lock(&lock);
     result = reason;
     state = ENDING;
@@ -133,7 +194,7 @@ static void end_left_over(struct weft__lane *l, struct weft__actor *a)
 
 static void end_queued(struct weft__lane *l)
 {
-    for (struct weft__task *t; (t = weft__worker_left(&worker));)
+    for (struct weft__task *t; (t = weft__crew_left());)
         end_left_over(l, (struct weft__actor *)t);
 }
 
@@ -170,16 +231,16 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
     struct weft__actor *a = weft__actor_new(l, first, arg);
     if (a) {
         a->unusual = WEFT__FIRST;
-        weft__worker_share(&a->task);
+        weft__crew_share(&a->task);
     } else {
-        weft__worker_stop();
+        weft__crew_stop();
         state = ENDING;
         result = WEFT_EMEMORY;
     }
     while (state != ENDING)
         pthread_cond_wait(&has_ended, &lock);
     pthread_mutex_unlock(&lock);
-    pthread_join(thread, NULL);
+    join_threads();
     take_down(l);
     pthread_mutex_lock(&lock);
     state = NONE;

@@ -6,11 +6,9 @@
  * The mailbox is the same. It publishes PARKED itself, since nobody else will run on its stack; whoever moves PARKED
  * away sets bit 0 of `woken`, and only then does the thread touch what it shares with that sender.
  */
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/futex.h"
 #include "runtime/actor.h"
 
 enum { MESSAGE = 1, ENDED = 2 };
@@ -21,19 +19,6 @@ static int64_t real_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t until)
-{
-    struct timespec at = {until / 1000000000, until % 1000000000};
-
-    syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, until == INT64_MAX ? NULL : &at, NULL,
-            FUTEX_BITSET_MATCH_ANY);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 struct weft__lane *weft__thread_actor(void)
@@ -62,7 +47,7 @@ void weft__thread_wake(struct weft__actor *a)
     /* release: the thread sees the message that lies in `in`. After this the block may be gone: the wake-up then
      * wakes nobody, or somebody who looks and sleeps again. */
     atomic_fetch_or_explicit(woken, MESSAGE, memory_order_release);
-    futex_wake(woken);
+    weft__futex_wake(woken);
 }
 
 void weft__thread_release_all(void)
@@ -72,7 +57,7 @@ void weft__thread_release_all(void)
         if (l->self && !l->worker) {
             /* relaxed: it carries no data, and the futex compares the word itself. */
             atomic_fetch_add_explicit(&l->self->extra->woken, ENDED, memory_order_relaxed);
-            futex_wake(&l->self->extra->woken);
+            weft__futex_wake(&l->self->extra->woken);
         }
     weft__lane_unlock();
 }
@@ -91,7 +76,7 @@ static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
             until = INT64_MAX; /* a sender was first, and is about to wake us */
             ended = now;
         }
-        futex_wait(&a->extra->woken, now, until);
+        weft__futex_wait(&a->extra->woken, now, until);
     }
 }
 
@@ -107,6 +92,8 @@ struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, 
         /* relaxed: only this thread clears it, and nobody sets it while the mailbox is not parked. */
         uint32_t ended = atomic_fetch_and_explicit(&a->extra->woken, ~(uint32_t)MESSAGE,
                                                    memory_order_relaxed);
+        if (ended >= ENDED && !weft__system_runs())
+            return NULL; /* one has ended since this thread became an actor, and there is no other */
         if (weft__inbox_park(&a->box, a->parked))
             awake = sleep_parked(a, until, ended & ~(uint32_t)MESSAGE);
     }

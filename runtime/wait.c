@@ -85,7 +85,7 @@ static bool take(struct weft__lane *l, struct weft__actor *a)
         return false;
     *end = m;
     while ((m = *end)) {
-        if (WEFT__LIKELY(m->to == a->pid)) {
+        if (WEFT__LIKELY(m->to == weft__actor_pid(a))) {
             end = &m->next;
         } else {
             *end = m->next;

@@ -37,4 +37,17 @@ static inline struct weft__task *weft__queue_pop(struct weft__queue *q)
     return t;
 }
 
+/* All of `list`, which is left empty, goes behind what is there. */
+static inline void weft__queue_append(struct weft__queue *q, struct weft__queue *list)
+{
+    if (!list->first)
+        return;
+    if (q->first)
+        q->last->next = list->first;
+    else
+        q->first = list->first;
+    q->last = list->last;
+    list->first = NULL;
+}
+
 #endif

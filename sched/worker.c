@@ -5,61 +5,100 @@
  */
 #include "sched/worker.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "sched/clock.h"
-#include "sched/timers.h"
+static bool can_claim; /* written before the first worker starts */
 
-static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t     bell;
-static pthread_once_t     bell_made = PTHREAD_ONCE_INIT;
-static struct weft__queue shared; /* under lock */
-static bool               asleep; /* under lock: the worker waits for the bell */
-/* relaxed: says that a look is worth the lock; the sleeper looks under the lock. */
-static atomic_bool any_shared;
-/* relaxed: read once a turn; the sleeper reads it under the lock that the stop holds. */
-static atomic_bool stopping;
+static long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-static void make_bell(void)
-{
-    pthread_condattr_t how;
-
-    pthread_condattr_init(&how);
-    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
-    pthread_cond_init(&bell, &how);
-    pthread_condattr_destroy(&how);
-}
-
-void weft__worker_share(struct weft__task *t)
-{
-    pthread_mutex_lock(&lock);
-    weft__queue_push(&shared, t);
-    atomic_store_explicit(&any_shared, true, memory_order_relaxed);
-    if (asleep)
-        pthread_cond_signal(&bell);
-    pthread_mutex_unlock(&lock);
-}
-
-void weft__worker_stop(void)
-{
-    pthread_mutex_lock(&lock);
-    atomic_store_explicit(&stopping, true, memory_order_relaxed);
-    if (asleep)
-        pthread_cond_signal(&bell);
-    pthread_mutex_unlock(&lock);
-}
+void weft__worker_prepare(void) { can_claim = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0; }
 
 void weft__worker_reset(struct weft__worker *w, uint64_t seed)
 {
-    pthread_once(&bell_made, make_bell);
-    pthread_mutex_lock(&lock);
-    shared.first = NULL;
-    atomic_store_explicit(&any_shared, false, memory_order_relaxed);
-    atomic_store_explicit(&stopping, false, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
-    *w = (struct weft__worker){.random = seed};
+    *w = (struct weft__worker){.random = seed, .claim = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void weft__worker_step_out(struct weft__worker *w)
+{
+    do {
+        weft__worker_leave(w);
+        pthread_mutex_lock(&w->claim);
+        pthread_mutex_unlock(&w->claim);
+        atomic_store_explicit(&w->inside, true, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+    } while (atomic_load_explicit(&w->claimed, memory_order_acquire)); /* as in weft__worker_enter */
+}
+
+static struct weft__task *pop_ready(struct weft__worker *w)
+{
+    struct weft__task *t = weft__queue_pop(&w->ready);
+
+    if (t)
+        weft__worker_add(&w->ready_count, -1u);
+    return t;
+}
+
+static struct weft__task *pop_spawned(struct weft__worker *w)
+{
+    struct weft__task *t = w->spawned;
+
+    if (t) {
+        w->spawned = t->next;
+        weft__worker_add(&w->spawned_count, -1u);
+    }
+    return t;
+}
+
+static void push_ready(struct weft__worker *w, struct weft__task *t)
+{
+    weft__queue_push(&w->ready, t);
+    weft__worker_add(&w->ready_count, 1);
+}
+
+static struct weft__task *empty_slot(struct weft__worker *w)
+{
+    struct weft__task *t = atomic_load_explicit(&w->slot, memory_order_relaxed);
+
+    if (t)
+        atomic_store_explicit(&w->slot, NULL, memory_order_relaxed);
+    return t;
+}
+
+struct weft__task *weft__worker_take(struct weft__worker *w)
+{
+    struct weft__task *t = weft__worker_slot(w);
+
+    if (t)
+        return t;
+    weft__worker_enter(w);
+    t = pop_ready(w);
+    if (!t)
+        t = pop_spawned(w);
+    weft__worker_leave(w);
+    return t;
+}
+
+void weft__worker_append(struct weft__worker *w, struct weft__queue *list, unsigned n)
+{
+    weft__worker_enter(w);
+    weft__queue_append(&w->ready, list);
+    weft__worker_add(&w->ready_count, n);
+    weft__worker_leave(w);
+}
+
+void weft__worker_yielded(struct weft__worker *w, struct weft__task *t)
+{
+    weft__worker_enter(w);
+    struct weft__task *slot = empty_slot(w), *fresh = pop_spawned(w);
+    if (slot)
+        push_ready(w, slot);
+    if (fresh)
+        push_ready(w, fresh);
+    push_ready(w, t);
+    weft__worker_leave(w);
 }
 
 /* xorshift: not good randomness, but the same on every machine. */
@@ -74,134 +113,104 @@ static uint64_t draw(struct weft__worker *w)
 /* In a replayed run any ready task may come next. */
 static void shuffle(struct weft__worker *w)
 {
+    if (!w->ready.first || w->ready.first == w->ready.last)
+        return; /* no choice; how often an idle worker looks must not matter */
     for (uint64_t n = draw(w) % 8; n > 0 && w->ready.first; n--)
         weft__queue_push(&w->ready, weft__queue_pop(&w->ready));
 }
 
-static struct weft__task *from_spawned(struct weft__worker *w)
+void weft__worker_end_turn(struct weft__worker *w)
 {
-    struct weft__task *t = w->spawned;
-
+    weft__worker_enter(w);
+    struct weft__task *t = empty_slot(w), *fresh = t ? pop_spawned(w) : NULL;
+    if (fresh)
+        push_ready(w, fresh);
     if (t)
-        w->spawned = t->next;
-    return t;
-}
-
-/* All that other threads queued becomes ready here. */
-static void take_shared(struct weft__worker *w)
-{
-    if (!atomic_load_explicit(&any_shared, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&lock);
-    for (struct weft__task *t; (t = weft__queue_pop(&shared));)
-        weft__queue_push(&w->ready, t);
-    atomic_store_explicit(&any_shared, false, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
-}
-
-static void poll_timers(void)
-{
-    int64_t first = weft__timers_earliest();
-
-    if (first == WEFT__NEVER)
-        return;
-    int64_t now = weft__clock_now();
-    if (first <= now)
-        weft__timers_poll(now);
-}
-
-/* Nothing is ready: waits for another thread, a timer, or the end. */
-static void rest(struct weft__worker *w)
-{
-    int64_t until = weft__timers_earliest();
-
-    pthread_mutex_lock(&lock);
-    if (!shared.first && !atomic_load_explicit(&stopping, memory_order_relaxed)) {
-        struct timespec at = {until / 1000000000, until % 1000000000};
-        asleep = true;
-        w->sleeps++;
-        if (until == WEFT__NEVER)
-            pthread_cond_wait(&bell, &lock);
-        else if (weft__clock_is_virtual())
-            weft__clock_jump(until);
-        else
-            pthread_cond_timedwait(&bell, &lock, &at);
-        asleep = false;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static bool idle(const struct weft__worker *w) { return !w->slot && !w->ready.first && !w->spawned; }
-
-/* The turn is over: what others queued gets in, and the task in the slot goes behind the ready ones. */
-static void end_turn(struct weft__worker *w)
-{
-    struct weft__task *t = w->slot;
-
-    take_shared(w);
-    poll_timers();
-    w->slot = NULL;
-    if (t)
-        weft__worker_yielded(w, t);
+        push_ready(w, t);
     if (w->random)
         shuffle(w);
     else
         w->budget = WEFT__TURN_MESSAGES;
+    weft__worker_leave(w);
 }
 
-static struct weft__task *ready_here(struct weft__worker *w)
+/* The first n of a list that has more. */
+static void cut(struct weft__queue *from, struct weft__queue *list, unsigned n)
 {
-    struct weft__task *t = weft__worker_slot(w);
+    struct weft__task *last = from->first;
 
-    if (t)
-        return t;
-    if (w->budget <= 0 || ++w->turns % WEFT__GLOBAL_EVERY == 0)
-        end_turn(w);
-    else
-        w->budget = WEFT__TURN_MESSAGES;
-    t = weft__queue_pop(&w->ready);
-    return t ? t : from_spawned(w);
+    for (unsigned i = 1; i < n; i++)
+        last = last->next;
+    *list = (struct weft__queue){from->first, last};
+    from->first = last->next;
+    last->next = NULL;
 }
 
-struct weft__task *weft__worker_next(struct weft__worker *w)
+static unsigned half(unsigned count) { return count / 2 < WEFT__OFFER_MAX ? count / 2 : WEFT__OFFER_MAX; }
+
+/* Of few, the oldest: they have the most still to come. Of many, the newest: the way to the oldest is long. */
+static unsigned split_spawned(struct weft__worker *w, struct weft__queue *list)
 {
-    while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
-        struct weft__task *t = ready_here(w);
-        if (t)
-            return t;
-        end_turn(w);
-        if (idle(w))
-            rest(w);
+    unsigned           count = atomic_load_explicit(&w->spawned_count, memory_order_relaxed), n = half(count);
+    struct weft__queue all = {w->spawned, NULL};
+
+    if (n == 0)
+        return 0;
+    if (count > 2 * n) {
+        cut(&all, list, n);
+        w->spawned = all.first;
+    } else {
+        cut(&all, list, count - n);
+        struct weft__task *kept = list->first;
+        *list = (struct weft__queue){all.first, NULL};
+        for (list->last = list->first; list->last->next;)
+            list->last = list->last->next;
+        w->spawned = kept;
     }
-    return NULL;
+    weft__worker_add(&w->spawned_count, -n);
+    return n;
 }
 
-bool weft__worker_has_others(struct weft__worker *w)
+unsigned weft__worker_split(struct weft__worker *w, struct weft__queue *list)
 {
-    return !idle(w) || atomic_load_explicit(&any_shared, memory_order_relaxed) ||
-           atomic_load_explicit(&stopping, memory_order_relaxed) || weft__timers_earliest() != WEFT__NEVER;
-}
-
-void weft__worker_yielded(struct weft__worker *w, struct weft__task *t)
-{
-    struct weft__task *fresh = from_spawned(w);
-
-    if (w->slot) {
-        weft__queue_push(&w->ready, w->slot);
-        w->slot = NULL;
+    weft__worker_enter(w);
+    unsigned n = half(atomic_load_explicit(&w->ready_count, memory_order_relaxed));
+    if (n > 0) {
+        cut(&w->ready, list, n);
+        weft__worker_add(&w->ready_count, -n);
+    } else {
+        n = split_spawned(w, list);
     }
-    if (fresh)
-        weft__queue_push(&w->ready, fresh);
-    weft__queue_push(&w->ready, t);
+    weft__worker_leave(w);
+    return n;
 }
 
-struct weft__task *weft__worker_left(struct weft__worker *w)
+static unsigned take_all(struct weft__worker *w, struct weft__queue *list)
 {
-    struct weft__task *t = w->slot;
+    unsigned n = 0;
 
-    w->slot = NULL;
-    take_shared(w);
-    if (t || (t = weft__queue_pop(&w->ready)))
-        return t;
-    return from_spawned(w);
+    *list = (struct weft__queue){NULL, NULL};
+    for (struct weft__task *t; (t = empty_slot(w)) || (t = pop_ready(w)) || (t = pop_spawned(w)); n++)
+        weft__queue_push(list, t);
+    return n;
+}
+
+unsigned weft__worker_rob(struct weft__worker *w, struct weft__queue *list)
+{
+    unsigned n = 0;
+
+    if (!can_claim)
+        return 0;
+    pthread_mutex_lock(&w->claim);
+    atomic_store_explicit(&w->claimed, true, memory_order_relaxed); /* I1 orders it */
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) {
+        /* acquire: what the owner did inside is seen. It is never inside for long. */
+        while (atomic_load_explicit(&w->inside, memory_order_acquire))
+            sched_yield();
+        n = take_all(w, list);
+    }
+    /* release: the owner sees what is left. */
+    atomic_store_explicit(&w->claimed, false, memory_order_release);
+    pthread_mutex_unlock(&w->claim);
+    return n;
 }
