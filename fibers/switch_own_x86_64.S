@@ -40,16 +40,18 @@
         .cfi_adjust_cfa_offset 8
         fnstcw  (%rsp)
         stmxcsr 4(%rsp)
-        movq    (%rsp), %r9
+        movzwl  (%rsp), %r9d                    /* one load of both would wait for both stores to land */
+        movl    4(%rsp), %r10d
         movq    %rsp, (%rdi)                    /* --- the old stack is complete ---------- */
         movq    %rsi, %rsp                      /* --- from here on, the new one ---------- */
         .endm
 
 /* Control bits only: the status bits of mxcsr belong to whoever runs. */
         .macro  match_control_words
-        movabsq $0x0000ffc00000ffff, %r10
-        xorq    (%rsp), %r9
-        testq   %r10, %r9
+        cmpw    (%rsp), %r9w
+        jne     8f
+        xorl    4(%rsp), %r10d
+        testl   $0xffc0, %r10d
         jne     8f
 7:
         .subsection 1
@@ -150,7 +152,8 @@ weft__switch_leave:
         .cfi_startproc
         fnstcw  -8(%rsp)
         stmxcsr -4(%rsp)
-        movq    -8(%rsp), %r9
+        movzwl  -8(%rsp), %r9d
+        movl    -4(%rsp), %r10d
         movq    %rsi, %rdx
         movq    %rdi, %rsp
         .cfi_def_cfa_offset 64

@@ -22,9 +22,9 @@ struct weft__depot weft__actors = {
 
 /* Written under the depot's lock. A reader has the pid of a slot below `slots`, from the thread that spawned it or
  * one that heard of it, so these are visible to it; relaxed. A made-up pid reads some valid value. */
-static _Atomic(char *) range;
-static _Atomic size_t  slots;
-static size_t          slots_max;
+_Atomic(char *) weft__actor_range;
+_Atomic size_t  weft__actor_count;
+static size_t   slots_max;
 
 static char *message_slab(size_t bytes)
 {
@@ -56,15 +56,15 @@ static char *reserve_range(void)
 
 char *weft__actor_carve(size_t bytes)
 {
-    char  *base = atomic_load_explicit(&range, memory_order_relaxed);
-    size_t first = atomic_load_explicit(&slots, memory_order_relaxed);
+    char  *base = atomic_load_explicit(&weft__actor_range, memory_order_relaxed);
+    size_t first = atomic_load_explicit(&weft__actor_count, memory_order_relaxed);
     size_t n = bytes / sizeof(struct weft__actor);
 
     if (!base) {
         base = reserve_range();
         if (!base)
             return NULL;
-        atomic_store_explicit(&range, base, memory_order_relaxed);
+        atomic_store_explicit(&weft__actor_range, base, memory_order_relaxed);
     }
     if (first + n > slots_max)
         return NULL;
@@ -76,19 +76,8 @@ char *weft__actor_carve(size_t bytes)
         atomic_store_explicit(&a[i].pid, first + i,
                               memory_order_relaxed); /* generation 0, which no actor has */
     }
-    atomic_store_explicit(&slots, first + n, memory_order_relaxed);
+    atomic_store_explicit(&weft__actor_count, first + n, memory_order_relaxed);
     return (char *)a;
-}
-
-size_t weft__actor_slots(void) { return atomic_load_explicit(&slots, memory_order_relaxed); }
-
-struct weft__actor *weft__actor_at(weft_pid pid)
-{
-    size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
-
-    if (WEFT__RARE(slot >= atomic_load_explicit(&slots, memory_order_relaxed)))
-        return NULL;
-    return (struct weft__actor *)atomic_load_explicit(&range, memory_order_relaxed) + slot;
 }
 
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg)

@@ -32,12 +32,13 @@ enum weft__phase { WEFT__FREE, WEFT__START, WEFT__RUNNING, WEFT__RECEIVING, WEFT
 
 /* Why the plain path is not enough: tested as one byte, once a receive. */
 enum {
-    WEFT__ARRANGED = 1,    /* a reaction is arranged for when it returns */
-    WEFT__TIMED = 2,       /* the present wait has a deadline */
-    WEFT__HANDLER = 4,     /* it runs a handler, and never gives way at a send */
-    WEFT__THREAD = 8,      /* it is a thread of the user's */
-    WEFT__FIRST = 16,      /* the system ends with it */
-    WEFT__REACT_TIMED = 32 /* what is arranged has a time */
+    WEFT__ARRANGED = 1,     /* a reaction is arranged for when it returns */
+    WEFT__TIMED = 2,        /* the present wait has a deadline */
+    WEFT__HANDLER = 4,      /* it runs a handler, and never gives way at a send */
+    WEFT__THREAD = 8,       /* it is a thread of the user's */
+    WEFT__FIRST = 16,       /* the system ends with it */
+    WEFT__REACT_TIMED = 32, /* what is arranged has a time */
+    WEFT__SIZED = 64        /* it asked for a stack of a size */
 };
 
 /* Memory that lives as long as its actor. */
@@ -54,8 +55,8 @@ struct weft__extra {
     struct weft__actor *actor;
     char               *name;
     _Atomic uint32_t    woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
-    int                 stack_class_plus_one; /* it asked for this size; 0: it did not */
-    weft_type         **list;                 /* react's own copy of several types */
+    unsigned            stack_class; /* if it is SIZED */
+    weft_type         **list;        /* react's own copy of several types */
     size_t              list_room;
     weft_span           react_time;
 };
@@ -125,7 +126,17 @@ static inline void weft__lane_count(_Atomic uint64_t *counter)
 }
 
 /* ---- actor.c ------------------------------------------------------------------------- */
-struct weft__actor *weft__actor_at(weft_pid pid); /* its block, whoever lives there now; NULL: no such slot */
+extern _Atomic(char *) weft__actor_range; /* all control blocks; actor.c says why relaxed is enough */
+extern _Atomic size_t  weft__actor_count; /* slots ever used */
+/* Its block, whoever lives there now; NULL: no such slot. */
+static inline struct weft__actor *weft__actor_at(weft_pid pid)
+{
+    size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
+
+    if (WEFT__RARE(slot >= atomic_load_explicit(&weft__actor_count, memory_order_relaxed)))
+        return NULL;
+    return (struct weft__actor *)atomic_load_explicit(&weft__actor_range, memory_order_relaxed) + slot;
+}
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg); /* NULL: no memory */
 struct weft__extra *weft__actor_extra(struct weft__actor *a);                      /* NULL: no memory */
 void               *weft__actor_own(struct weft__actor *a, size_t bytes); /* zeroed; NULL: no memory */
@@ -137,7 +148,6 @@ static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 /* Gives back all that it has but its stack, and its slot. The caller owns it. */
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
 char                  *weft__actor_carve(size_t bytes);
-size_t                 weft__actor_slots(void); /* slots ever used */
 static inline uint32_t weft__actor_generation(uint64_t pid)
 {
     return (uint32_t)(pid >> WEFT__SLOT_BITS) & ((1u << WEFT__GENERATION_BITS) - 1);
@@ -157,13 +167,12 @@ struct weft_msg *weft__wait_first(struct weft__lane  *l,
                                   struct weft__actor *a); /* a new wait: from the oldest on */
 struct weft_msg *weft__wait_again(struct weft__lane  *l,
                                   struct weft__actor *a);       /* the same wait: what is new */
-bool             weft__wait_over(struct weft__actor *a);        /* its deadline has passed */
+bool             weft__wait_is_over(struct weft__actor *a);     /* TIMED, and its deadline has passed */
 int  weft__wait_until(struct weft__actor *a, int64_t deadline); /* before it parks; -1: no memory */
 void weft__wait_done(struct weft__actor *a);
 
 /* ---- loop.c ----------------------------------------------------------------------------- */
 void             weft__loop(void);
-void             weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
 void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
 _Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a);

@@ -13,7 +13,8 @@
 #include "base/memory.h"
 #include "runtime/actor.h"
 
-static __thread struct weft__lane *here;
+/* initial-exec: no call to find it, also in the shared library. */
+static __thread struct weft__lane *here __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__lane *lanes;      /* under lock: all there ever were */

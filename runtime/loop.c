@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "fibers/switch.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 #include "sched/clock.h"
 
 static struct weft__actor *actor_of(struct weft__task *t)
@@ -37,16 +37,6 @@ void weft__switch_refused(_Atomic uint64_t *word)
     struct weft__actor *a = (struct weft__actor *)((char *)word - offsetof(struct weft__actor, box.word));
 
     weft__crew_ready(weft__lane()->worker, &a->task);
-}
-
-/* It goes on, with a message or with none because the time is over. */
-inline void weft__loop_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
-{
-    weft__wait_done(a);
-    a->phase = WEFT__RUNNING;
-    a->current = m;
-    l->self = a;
-    l->worker->budget--;
 }
 
 /* It waits on, off its stack. */
@@ -78,8 +68,8 @@ static struct weft__actor *next_fiber(struct weft__lane *l, struct weft_msg **m)
             l->hand = a;
             return NULL;
         }
-        *m = weft__wait_again(l, a);
-        if (WEFT__LIKELY(*m || weft__wait_over(a)))
+        *m = weft__fast_next(l, a);
+        if (WEFT__LIKELY(*m) || weft__fast_over(a))
             return a;
         wait_on(l, a);
     }
@@ -97,7 +87,7 @@ struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
     a->phase = WEFT__RECEIVING;
     next = next_fiber(l, &m);
     if (WEFT__LIKELY(next)) {
-        weft__loop_deliver(l, next, m);
+        weft__fast_deliver(l, next, m);
         to = next->sp;
     } else {
         m = NULL;
@@ -170,58 +160,80 @@ static void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_cl
     weft__switch_leave(weft__switch_fresh(s, weft__loop), NULL);
 }
 
+static unsigned wanted_class(const struct weft__lane *l, const struct weft__actor *a)
+{
+    return WEFT__RARE(a->unusual & WEFT__SIZED) ? a->extra->stack_class : l->stack_class;
+}
+
 static void fit_stack(struct weft__lane *l, struct weft__actor *a)
 {
-    unsigned want = a->extra && a->extra->stack_class_plus_one ? (unsigned)a->extra->stack_class_plus_one - 1
-                                                               : l->stack_class;
+    unsigned want = wanted_class(l, a);
 
     if (WEFT__RARE(l->spare->size_class != want))
         run_on(l, a, want);
 }
 
-/* Its function or handler has returned. True: it goes on, reacting, with *m. */
-static bool settle(struct weft__actor *a, struct weft_msg **m)
+/* It blocked since it was called: the stack below is its own, and becomes the spare. */
+static struct weft__lane *give_stack_back(struct weft__actor *a)
 {
     struct weft__lane *l = weft__lane();
 
-    if (a->stack) {
-        weft__stack_put(&l->stacks, l->spare);
-        l->spare = a->stack;
-        a->stack = NULL;
-    }
-    if (a->current) {
-        weft__message_free(l, a->current);
-        a->current = NULL;
-    }
-    if (!(a->unusual & WEFT__ARRANGED)) {
+    weft__stack_put(&l->stacks, l->spare);
+    l->spare = a->stack;
+    a->stack = NULL;
+    return l;
+}
+
+/* The message of a reaction whose turn is over is the first it tests in the next. */
+static void put_off(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    m->next = a->in;
+    a->in = m;
+    weft__worker_yielded(l->worker, &a->task);
+}
+
+static void begin_timed_reaction(struct weft__actor *a)
+{
+    if (weft__wait_until(a, weft__clock_after(a->extra->react_time.ns)) < 0)
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+}
+
+/* Its function or handler has returned. True: it goes on, reacting, with *m. */
+static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+{
+    uint8_t was = a->unusual;
+
+    weft__fast_end_current(l, a);
+    if (!(was & WEFT__ARRANGED)) {
         finish(l, a);
         return false;
     }
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    if (a->unusual & WEFT__REACT_TIMED && weft__wait_until(a, weft__clock_after(a->extra->react_time.ns)) < 0)
-        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
-    a->unusual &= (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
-    *m = weft__wait_first(l, a);
-    if (*m && l->worker->budget <= 0) { /* its turn is over: the message is the first it tests next time */
-        (*m)->next = a->in;
-        a->in = *m;
-        weft__worker_yielded(l->worker, &a->task);
+    a->unusual = was & (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
+    if (WEFT__RARE(was & WEFT__REACT_TIMED))
+        begin_timed_reaction(a);
+    *m = WEFT__RARE(a->saved) ? weft__wait_first(l, a) : weft__fast_next(l, a);
+    if (!*m && !weft__fast_over(a)) {
+        wait_on(l, a);
         return false;
     }
-    if (*m || weft__wait_over(a))
-        return true;
-    wait_on(l, a);
-    return false;
+    if (*m && WEFT__RARE(l->worker->budget <= 0)) {
+        put_off(l, a, *m);
+        return false;
+    }
+    return true;
 }
 
-static void react(struct weft__actor *a, struct weft_msg *m)
+static void react(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
     do {
-        weft__loop_deliver(weft__lane(), a, m);
+        weft__fast_deliver(l, a, m);
         a->unusual |= WEFT__HANDLER;
         a->run(a->state, m);
-    } while (settle(a, &m));
+        if (WEFT__RARE(a->stack)) /* then this may be another thread than before */
+            l = give_stack_back(a);
+    } while (settle(l, a, &m));
 }
 
 static void start(struct weft__lane *l, struct weft__actor *a)
@@ -232,19 +244,21 @@ static void start(struct weft__lane *l, struct weft__actor *a)
     a->phase = WEFT__RUNNING;
     l->self = a;
     a->start(a->state);
-    if (settle(a, &m))
-        react(a, m);
+    if (a->stack)
+        l = give_stack_back(a);
+    if (settle(l, a, &m))
+        react(l, a, m);
 }
 
 /* A waiting actor was made ready: by a message, or by its timer. */
 static void go_on(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = weft__wait_again(l, a);
+    struct weft_msg *m = weft__fast_next(l, a);
 
-    if (!m && !weft__wait_over(a)) {
+    if (WEFT__RARE(!m) && !weft__fast_over(a)) {
         wait_on(l, a);
     } else if (a->phase == WEFT__RECEIVING) {
-        weft__loop_deliver(l, a, m);
+        weft__fast_deliver(l, a, m);
         weft__switch_leave(a->sp, m);
     } else {
         if (m) {
@@ -252,8 +266,9 @@ static void go_on(struct weft__lane *l, struct weft__actor *a)
             a->in = m;
         }
         fit_stack(l, a);
-        a->in = m ? m->next : a->in;
-        react(a, m);
+        if (m)
+            a->in = m->next;
+        react(l, a, m);
     }
 }
 
@@ -273,15 +288,15 @@ static void turn(struct weft__lane *l, struct weft__actor *a)
 void weft__loop(void)
 {
     for (;;) {
-        struct weft__lane  *l = weft__lane();
-        struct weft__actor *a = l->hand;
+        struct weft__lane *l = weft__lane();
+        struct weft__task *t = l->hand ? &l->hand->task : weft__worker_slot(l->worker);
 
         l->self = NULL;
         l->hand = NULL;
-        if (!a)
-            a = (struct weft__actor *)weft__crew_next(l->worker);
-        if (!a)
+        if (!t)
+            t = weft__crew_next(l->worker);
+        if (!t)
             weft__switch_leave(l->home, NULL);
-        turn(l, a);
+        turn(l, actor_of(t));
     }
 }

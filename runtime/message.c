@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 
 static int large_body(struct weft_msg *m, size_t bytes, const void *body)
 {
@@ -21,18 +21,6 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
     return 0;
 }
 
-static inline void small_body(struct weft_msg *m, size_t bytes, const void *body)
-{
-    void *to = weft__message_small(m, bytes);
-
-    if (bytes == 8) /* the usual sizes without a call */
-        memcpy(to, body, 8);
-    else if (bytes == 4)
-        memcpy(to, body, 4);
-    else if (bytes)
-        memcpy(to, body, bytes);
-}
-
 /* A send takes what the body owns, also one that fails. */
 static void destroy_unsent(const weft_type *type, const void *body)
 {
@@ -40,28 +28,29 @@ static void destroy_unsent(const weft_type *type, const void *body)
         type->destroy((void *)body);
 }
 
+/* What weft__fast_message does not do. */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error)
 {
     unsigned         id = weft__types_id(type);
     struct weft_msg *m = id ? weft__cells_get(&l->messages, &weft__messages) : NULL;
 
-    *error = WEFT_EMEMORY;
-    if (WEFT__RARE(!m)) {
-        destroy_unsent(type, body);
-        return NULL;
+    *error = m ? 0 : WEFT_EMEMORY;
+    if (m) {
+        m->type = id;
+        m->request = 0;
+        m->flags = 0;
+        m->bytes = (uint16_t)type->bytes;
+        if (type->bytes > WEFT__SMALL_BODY)
+            *error = large_body(m, type->bytes, body);
+        else if (type->bytes)
+            memcpy(weft__message_small(m, type->bytes), body, type->bytes);
     }
-    m->type = id;
-    m->request = 0;
-    m->flags = 0;
-    m->bytes = (uint16_t)type->bytes;
-    if (WEFT__LIKELY(type->bytes <= WEFT__SMALL_BODY)) {
-        small_body(m, type->bytes, body);
-    } else if ((*error = large_body(m, type->bytes, body)) != 0) {
+    if (!*error)
+        return m;
+    if (m)
         weft__cells_put(&l->messages, &weft__messages, m);
-        destroy_unsent(type, body);
-        return NULL;
-    }
-    return m;
+    destroy_unsent(type, body);
+    return NULL;
 }
 
 /* The memory only: its body was read, or handed over. */
@@ -70,6 +59,7 @@ static void give_back(struct weft__lane *l, struct weft_msg *m)
     if (m->flags & WEFT__MSG_LARGE)
         weft__memory_put(m->large);
     m->flags = WEFT__MSG_FREE;
+    m->type = 0;
     weft__cells_put(&l->messages, &weft__messages, m);
 }
 
@@ -127,7 +117,10 @@ static void wrong_type(const weft_msg *m, const weft_type *type)
 
 void *weft_body_edit(weft_msg *m, weft_type *type)
 {
-    if (WEFT__RARE(!m || m->type != weft__types_id(type) || m->flags & WEFT__MSG_FREE))
+    /* relaxed: only compared. 0, a type not used before or a message that is none any more, is for the slow path. */
+    unsigned id = __atomic_load_n(&type->id, __ATOMIC_RELAXED);
+
+    if (WEFT__RARE(!m || m->type != id || !id) && (!m || !m->type || m->type != weft__types_id(type)))
         wrong_type(m, type);
     return weft__message_body(m);
 }

@@ -3,18 +3,8 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  */
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 #include "sched/clock.h"
-
-static void end_current(struct weft__lane *l, struct weft__actor *a)
-{
-    struct weft_msg *m = a->current;
-
-    if (m) {
-        a->current = NULL;
-        weft__message_free(l, m);
-    }
-}
 
 static void wait_for(struct weft__actor *a, weft_type *const *types, size_t n)
 {
@@ -49,7 +39,7 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
     bool               handler = a->unusual & WEFT__HANDLER;
     struct weft_msg   *m;
 
-    end_current(l, a);
+    weft__fast_end_current(l, a);
     if (l->worker && l->worker->budget <= 0 && !handler) {
         weft__loop_yield(l, a);
         l = weft__lane();
@@ -65,30 +55,38 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
     return m;
 }
 
-weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+/* A thread's first, several types, a time, skipped messages, the end of a turn, a mistake. */
+static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_type *const *types, size_t n)
 {
     struct weft__lane *l = weft__lane();
 
-    if (WEFT__RARE(!l || !l->self)) {
+    if (!l || !l->self)
         l = weft__thread_actor();
-        if (!l)
-            return NULL;
-    }
-    struct weft__actor *a = l->self;
-    if (WEFT__RARE(!types || n == 0 || n > UINT16_MAX))
+    if (!l)
+        return NULL;
+    if (!types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
-    if (WEFT__RARE(n != 1 || time.ns != INT64_MAX || a->unusual & ~WEFT__FIRST || a->saved ||
-                   l->worker->budget <= 0))
-        return receive_any_way(l, a, time, types, n);
-    end_current(l, a);
-    wait_for(a, types, 1);
-    struct weft_msg *m = weft__wait_again(l, a);
-    if (m) {
-        a->current = m;
-        l->worker->budget--;
-        return m;
-    }
-    return weft__loop_park(l, a);
+    return receive_any_way(l, l->self, time, types, n);
+}
+
+weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
+
+    if (WEFT__RARE(!a || n != 1 || time.ns != INT64_MAX || a->unusual & ~(WEFT__FIRST | WEFT__SIZED) ||
+                   a->saved || !types || l->worker->budget <= 0))
+        return receive_slowly(time, types, n);
+    weft__fast_end_current(l, a);
+    a->type = types[0];
+    a->type_count = 1;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    struct weft_msg *m = weft__fast_next(l, a);
+    if (!m)
+        return weft__loop_park(l, a);
+    a->current = m;
+    l->worker->budget--;
+    return m;
 }
 
 void weft_sleep(weft_span time)

@@ -32,7 +32,8 @@ static int give_stack(struct weft__lane *l, struct weft__actor *a, size_t bytes)
         return WEFT_EINVALID;
     if (!x)
         return WEFT_EMEMORY;
-    x->stack_class_plus_one = size_class + 1;
+    x->stack_class = (unsigned)size_class;
+    a->unusual |= WEFT__SIZED;
     a->stack = weft__stack_get(&l->stacks, (unsigned)size_class);
     return a->stack ? 0 : WEFT_ESTACK;
 }

@@ -212,7 +212,7 @@ static void end_parked(struct weft__lane *l, struct weft__actor *a)
 
 static void take_down(struct weft__lane *l)
 {
-    size_t slots = weft__actor_slots();
+    size_t slots = atomic_load_explicit(&weft__actor_count, memory_order_relaxed);
 
     end_queued(l);
     for (size_t i = 0; i < slots; i++)

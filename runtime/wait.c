@@ -147,16 +147,13 @@ int weft__wait_until(struct weft__actor *a, int64_t deadline)
     return deadline == WEFT__NEVER ? 0 : weft__timers_set(&x->timer, deadline);
 }
 
-bool weft__wait_over(struct weft__actor *a)
+bool weft__wait_is_over(struct weft__actor *a)
 {
-    return a->unusual & WEFT__TIMED &&
-           weft__clock_now() >= atomic_load_explicit(&a->extra->deadline, memory_order_relaxed);
+    return weft__clock_now() >= atomic_load_explicit(&a->extra->deadline, memory_order_relaxed);
 }
 
 void weft__wait_done(struct weft__actor *a)
 {
-    if (WEFT__LIKELY(!(a->unusual & WEFT__TIMED)))
-        return;
     a->unusual &= (uint8_t)~WEFT__TIMED;
     atomic_store_explicit(&a->extra->wait, 0, memory_order_relaxed);
 }
