@@ -12,7 +12,7 @@
  *                         ^---------refill-+--------------+
  *
  *   cache  a thread's own, no lock, last in first out: the warmest first
- *   warm   the pool's, whole batches; the newest is taken, the oldest cools
+ *   warm   the pool's, whole batches; the newest is taken, the oldest cools when it was free for a second
  *   cold   the pool's; its pages were given back to the kernel
  *
  * Address space is never unmapped: descriptors and stacks are there for good, at most as many as were ever in
@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -40,7 +41,9 @@ enum {
      * much memory in them. */
     BATCH_BYTES = 4 << 20,
     BATCH_MAX = WEFT__GUARD_BATCH,
-    WARM_BATCHES = 16, /* idle in the pool with their pages; 1024 stacks of 64 KiB or less */
+    /* Free stacks keep their pages so long: a burst that comes again finds them, and memory is not held for ever. */
+    WARM_NS = 1000000000,
+    COOL_BATCHES = 4, /* at a time: some 100 us each */
     /* Colours of a top: offsets of one cache line each, against conflicts in the cache's sets (limits.md part 2).
      * One line above the topmost stays free: who looks just above a top shall not meet the next one's guard. */
     COLOURS = 16,
@@ -65,9 +68,8 @@ struct batch {
  * who carves. They are never held together. */
 struct pool {
     _Alignas(64) pthread_mutex_t lock;
-    struct batch        warm[WARM_BATCHES]; /* lock; a ring */
-    unsigned            oldest, warm_count; /* lock */
-    struct weft__stack *cold;               /* lock */
+    struct weft__stack *newest, *oldest; /* lock: the first ones of warm batches */
+    struct weft__stack *cold;            /* lock */
     pthread_mutex_t     carving;
     struct arena       *arena; /* carving */
 };
@@ -233,20 +235,68 @@ static void cool(struct pool *p, struct batch b)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void pool_give(struct pool *p, struct batch b)
+static void link_warm(struct pool *p, struct batch b, int64_t now)
 {
-    struct batch oldest = {NULL, 0};
+    *(p->newest ? &p->newest->newer : &p->oldest) = b.first;
+    b.first->older = p->newest;
+    b.first->newer = NULL;
+    b.first->since = now;
+    b.first->batch = b.count;
+    p->newest = b.first;
+}
+
+static struct batch unlink_warm(struct pool *p, struct weft__stack *first)
+{
+    *(first->newer ? &first->newer->older : &p->newest) = first->older;
+    *(first->older ? &first->older->newer : &p->oldest) = first->newer;
+    return (struct batch){first, first->batch};
+}
+
+/* Cools the oldest warm batch if its time has come. Returns when that is, or INT64_MAX; 0: it is done. */
+static int64_t cool_one(struct pool *p, int64_t now)
+{
+    struct batch b = {NULL, 0};
+    int64_t      when = INT64_MAX;
 
     pthread_mutex_lock(&p->lock);
-    if (p->warm_count == WARM_BATCHES) {
-        oldest = p->warm[p->oldest];
-        p->oldest = (p->oldest + 1) % WARM_BATCHES;
-        p->warm_count--;
+    if (p->oldest) {
+        when = p->oldest->since + WARM_NS;
+        if (when <= now)
+            b = unlink_warm(p, p->oldest);
     }
-    p->warm[(p->oldest + p->warm_count++) % WARM_BATCHES] = b;
     pthread_mutex_unlock(&p->lock);
-    if (oldest.first)
-        cool(p, oldest);
+    if (!b.first)
+        return when;
+    cool(p, b);
+    return 0;
+}
+
+static void pool_give(struct pool *p, struct batch b)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    pthread_mutex_lock(&p->lock);
+    link_warm(p, b, now);
+    pthread_mutex_unlock(&p->lock);
+    cool_one(p, now);
+}
+
+int64_t weft__stack_cool(int64_t now)
+{
+    int64_t again = INT64_MAX;
+    int     done = 0;
+
+    for (struct pool *p = pools; p < pools + WEFT__STACK_CLASSES; p++)
+        for (int64_t when = 0; when == 0;) {
+            if (done == COOL_BATCHES)
+                return now;
+            when = cool_one(p, now);
+            done += when == 0;
+            again = when && when < again ? when : again;
+        }
+    return again;
 }
 
 static struct batch pool_take_warm(struct pool *p)
@@ -254,8 +304,8 @@ static struct batch pool_take_warm(struct pool *p)
     struct batch b = {NULL, 0};
 
     pthread_mutex_lock(&p->lock);
-    if (p->warm_count)
-        b = p->warm[(p->oldest + --p->warm_count) % WARM_BATCHES];
+    if (p->newest)
+        b = unlink_warm(p, p->newest);
     pthread_mutex_unlock(&p->lock);
     return b;
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Describes one stack. Lives apart from its memory, so that the pages of an idle stack can be given back. */
 struct weft__stack {
@@ -20,6 +21,10 @@ struct weft__stack {
     unsigned            size_class; /* WEFT__STACK_SMALLEST << size_class bytes, guard included */
     unsigned            valgrind;   /* its number there */
     void               *tsan;       /* its ThreadSanitizer fiber, or NULL */
+    /* of the first of a batch in the pool */
+    struct weft__stack *newer, *older;
+    int64_t             since; /* when it came there */
+    unsigned            batch; /* how many */
 };
 
 enum {
@@ -46,6 +51,10 @@ struct weft__stack *weft__stack_get(struct weft__stack_cache *cache, unsigned si
 void weft__stack_put(struct weft__stack_cache *cache, struct weft__stack *s);
 /* Gives all free stacks of a cache to the pool: a thread's last act. */
 void weft__stack_flush(struct weft__stack_cache *cache);
+
+/* Gives the pages of stacks that have been free for a second back to the kernel, some at a time. `now` is of
+ * CLOCK_MONOTONIC. Returns when to call it again; INT64_MAX: when stacks have been given back. Any thread. */
+int64_t weft__stack_cool(int64_t now);
 
 /* True from the first weft__stack_get that failed until a stack is given back. Any thread; a hint. */
 bool weft__stack_short(void);

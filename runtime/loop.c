@@ -52,7 +52,8 @@ static void keep_stack(struct weft__lane *l, struct weft__actor *a)
     struct weft__stack *s = weft__stack_get(&l->stacks, l->stack_class);
 
     if (!s)
-        weft__misuse(WEFT_ESTACK, "it has to wait, and there is no stack for the others to go on with");
+        weft_end(
+            WEFT_ESTACK); /* it cannot wait: the others would have none to go on with. stack.c has said so */
     a->stack = l->spare;
     l->spare = s;
 }
@@ -153,7 +154,7 @@ static void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_cl
     l->self = a;
     a->stack = NULL;
     if (!s)
-        weft__misuse(WEFT_ESTACK, "there is no stack of the size that it asked for");
+        weft_end(WEFT_ESTACK);
     weft__stack_put(&l->stacks, l->spare);
     l->spare = s;
     l->hand = a;

@@ -92,11 +92,15 @@ static void join_threads(void)
 /* All of them, or none. */
 static int start_threads(unsigned n)
 {
-    sigset_t all, before;
-    int      error = 0;
+    static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t         all, before;
+    int              error = 0;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the program's own threads */
+    sigfillset(
+        &all); /* signals are for the program's own threads, but for those that an instruction raises */
+    for (size_t i = 0; i < sizeof raised / sizeof *raised; i++)
+        sigdelset(&all, raised[i]);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     for (thread_count = 0; !error && thread_count < n; thread_count += !error)
         error = start_thread(thread_count);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -139,6 +143,7 @@ static int start(const weft_config *how)
     if (class < 0 || workers == 0)
         return WEFT_EINVALID;
     stack_class = (unsigned)class;
+    weft__crew_when_idle = weft__stack_cool;
     weft__crew_reset(workers, seed);
     weft__clock_virtual(seed != 0);
     state = STARTING; /* start_threads lets go of the lock */

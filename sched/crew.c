@@ -26,6 +26,7 @@ static bool                 searching;    /* under lock: one worker looks for wo
 static _Atomic unsigned     shared_count; /* written under lock; relaxed reads: worth the lock? */
 static atomic_bool stopping; /* written under lock; relaxed: read once a turn, and by sleepers under lock */
 _Atomic unsigned   weft__crew_wanted;
+int64_t (*weft__crew_when_idle)(int64_t now);
 
 /* Under the lock, whenever one of these may have changed. */
 static void tell_wanted(void)
@@ -237,14 +238,14 @@ static bool rob_the_stuck(struct weft__worker *w)
 }
 
 /* Under the lock: until when the keeper sleeps; grows from nap to nap. */
-static int64_t keeper_until(int64_t *nap)
+static int64_t keeper_until(int64_t *nap, int64_t chores)
 {
     int64_t until = weft__timers_earliest();
 
     keeper_naps = idle < worker_count;
     if (!keeper_naps) {
         *nap = WEFT__NAP_MIN_NS;
-        return until;
+        return chores < until ? chores : until;
     }
     int64_t end = weft__clock_now() + *nap;
     *nap = *nap * 2 < WEFT__NAP_MAX_NS ? *nap * 2 : WEFT__NAP_MAX_NS;
@@ -261,16 +262,28 @@ static void sleep_until(struct weft__worker *w, int64_t until)
     atomic_store_explicit(&w->bell, 0, memory_order_relaxed);
 }
 
+/* When all rest. Returns when to look again; 0: as soon as all do. */
+static int64_t do_chores(bool all_idle)
+{
+    if (!all_idle)
+        return 0;
+    if (!weft__crew_when_idle || weft__clock_is_virtual())
+        return WEFT__NEVER;
+    return weft__crew_when_idle(weft__clock_now());
+}
+
 /* Under the lock: has the clock, and looks around from time to time, until there is something to do. */
 static void keep(struct weft__worker *w)
 {
-    int64_t nap = WEFT__NAP_MIN_NS;
+    int64_t nap = WEFT__NAP_MIN_NS, chores = 0;
 
     keeper = w;
     while (!shared.first && !must_stop()) {
-        sleep_until(w, keeper_until(&nap));
+        sleep_until(w, keeper_until(&nap, chores));
+        bool all_idle = idle == worker_count;
         pthread_mutex_unlock(&lock);
         poll_timers();
+        chores = do_chores(all_idle);
         bool found = rob_the_stuck(w) || !weft__worker_is_empty(w);
         pthread_mutex_lock(&lock);
         if (found)

@@ -67,6 +67,10 @@ void weft__crew_share(struct weft__task *t);
 /* weft__crew_next returns NULL from now on, everywhere. */
 void weft__crew_stop(void);
 
+/* What the crew does when all of it has nothing to do: called with the time, in a worker's thread, before it sleeps;
+ * returns when to be called again, or WEFT__NEVER. Not in virtual time. Set before the first start. */
+extern int64_t (*weft__crew_when_idle)(int64_t now);
+
 /* ---- while no worker runs ----------------------------------------------------------------- */
 
 /* There will be n workers; a seed makes it one that replays. */
