@@ -22,6 +22,7 @@ static unsigned             idle;         /* under lock: workers that sleep */
 static struct weft__worker *sleepers;     /* under lock: those that sleep soundly, the last first */
 static struct weft__worker *keeper;       /* under lock: the sleeper that has the clock, or NULL */
 static bool                 keeper_naps;  /* under lock: it looks around now and then */
+static int64_t              keeper_wakes; /* under lock: when it will, by itself */
 static bool                 searching;    /* under lock: one worker looks for work, awake */
 static _Atomic unsigned     shared_count; /* written under lock; relaxed reads: worth the lock? */
 static atomic_bool stopping; /* written under lock; relaxed: read once a turn, and by sleepers under lock */
@@ -128,6 +129,13 @@ void weft__crew_stop(void)
         ring(&workers[i]);
 }
 
+/* Under the lock: whether the keeper, sound asleep, must look after a worker that has just got n tasks: the second
+ * waits for the first, and a timer that was set meanwhile for whoever looks. */
+static bool must_watch(unsigned n)
+{
+    return keeper && !keeper_naps && worker_count > 1 && (n > 1 || weft__timers_earliest() < keeper_wakes);
+}
+
 /* A share of what lies in the shared queue. False: there was nothing. */
 static bool take_shared(struct weft__worker *w)
 {
@@ -145,6 +153,8 @@ static bool take_shared(struct weft__worker *w)
     }
     weft__worker_add(&shared_count, -n);
     struct weft__worker *other = shared.first ? rouse() : NULL;
+    if (!other && must_watch(n))
+        other = keeper;
     tell_wanted();
     pthread_mutex_unlock(&lock);
     if (other)
@@ -279,7 +289,8 @@ static void keep(struct weft__worker *w)
 
     keeper = w;
     while (!shared.first && !must_stop()) {
-        sleep_until(w, keeper_until(&nap, chores));
+        keeper_wakes = keeper_until(&nap, chores);
+        sleep_until(w, keeper_wakes);
         bool all_idle = idle == worker_count;
         pthread_mutex_unlock(&lock);
         poll_timers();
@@ -311,6 +322,8 @@ static void rest(struct weft__worker *w)
     if (!shared.first && !must_stop()) {
         idle++;
         if (keeper) {
+            if (weft__timers_earliest() < keeper_wakes)
+                ring(keeper); /* a timer was set since it fell asleep */
             sleep_soundly(w); /* who roused it counted it */
         } else {
             keep(w);
