@@ -52,6 +52,9 @@ enum {
 /* The largest body. Larger things belong behind a pointer. */
 #define WEFT__BODY_MAX ((size_t)1 << 30)
 
+/* Of data that several files share: reached without the table that a library has for what others may replace. */
+#define WEFT__HIDDEN __attribute__((visibility("hidden")))
+
 #define WEFT__LIKELY(x) __builtin_expect(!!(x), 1)
 #define WEFT__RARE(x) __builtin_expect(!!(x), 0)
 

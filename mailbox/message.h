@@ -20,22 +20,23 @@ struct weft_msg {
     struct weft_msg *next;
     uint64_t         to;   /* the pid it was meant for: a later owner of the slot drops it */
     uint64_t         from; /* 0: a thread that is no actor */
-    uint32_t type;    /* the type's number; never one that a reader lists, for what readers must not see */
-    int32_t  tag;     /* the receiver's label, set when it matched */
-    uint32_t request; /* room for requests */
-    uint16_t bytes;   /* of a small body */
-    uint16_t flags;
-    union {
+    uint32_t         type; /* the type's number */
+    int32_t          tag;  /* the receiver's label, set when it matched */
+    union {                /* aligned for anything */
         unsigned char      small[WEFT__SMALL_BODY];
         struct weft__body *large;
     };
+    uint32_t request; /* room for requests */
+    uint32_t flags;
 };
 
 enum {
     WEFT__MSG_LARGE = 1, /* the body is a block of its own */
-    WEFT__MSG_KEPT = 2,  /* the user owns it: the next receive does not end it */
-    WEFT__MSG_FREE = 4   /* it is not a message any more; whoever still uses it is told so */
+    WEFT__MSG_KEPT = 2   /* the user owns it: the next receive does not end it */
 };
+
+/* The type of what is not a message any more: no type has this number, so whoever still uses it is told so. */
+#define WEFT__MSG_FREE UINT32_MAX
 
 /* A body that does not fit. 16 bytes of header keep what follows aligned for anything. */
 struct weft__body {
@@ -44,22 +45,12 @@ struct weft__body {
 };
 
 _Static_assert(sizeof(struct weft_msg) == WEFT__LINE_BYTES, "a message is one cache line");
+_Static_assert(offsetof(struct weft_msg, small) % 16 == 0, "a small body is aligned for any type");
 _Static_assert(sizeof(struct weft__body) == 16, "a large body is aligned for any type");
-
-/* Where a small body lies: one of exactly 16 bytes may want 16-byte alignment, no other size can. */
-static inline void *weft__message_small(struct weft_msg *m, size_t bytes)
-{
-    return m->small + (bytes == 16 ? 8 : 0);
-}
 
 static inline void *weft__message_body(struct weft_msg *m)
 {
-    return m->flags & WEFT__MSG_LARGE ? (void *)(m->large + 1) : weft__message_small(m, m->bytes);
-}
-
-static inline size_t weft__message_bytes(const struct weft_msg *m)
-{
-    return m->flags & WEFT__MSG_LARGE ? m->large->bytes : m->bytes;
+    return WEFT__RARE(m->flags & WEFT__MSG_LARGE) ? (void *)(m->large + 1) : m->small;
 }
 
 #endif

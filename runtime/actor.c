@@ -20,8 +20,7 @@ struct weft__depot weft__messages = {
 struct weft__depot weft__actors = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft__actor), .carve = weft__actor_carve};
 
-/* Written under the depot's lock. A reader has the pid of a slot below `slots`, from the thread that spawned it or
- * one that heard of it, so these are visible to it; relaxed. A made-up pid reads some valid value. */
+/* Written under the depot's lock; the range before the count that says that it is there. */
 _Atomic(char *) weft__actor_range;
 _Atomic size_t  weft__actor_count;
 static size_t   slots_max;
@@ -76,11 +75,11 @@ char *weft__actor_carve(size_t bytes)
         atomic_store_explicit(&a[i].pid, first + i,
                               memory_order_relaxed); /* generation 0, which no actor has */
     }
-    atomic_store_explicit(&weft__actor_count, first + n, memory_order_relaxed);
+    atomic_store_explicit(&weft__actor_count, first + n, memory_order_release); /* see weft__actor_at */
     return (char *)a;
 }
 
-struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg)
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual)
 {
     struct weft__actor *a = weft__cells_get(&l->actors, &weft__actors);
 
@@ -96,8 +95,8 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
     a->in = a->saved = a->current = NULL;
     a->stack = NULL;
     a->type_count = 0;
-    a->phase = WEFT__START;
-    a->unusual = 0;
+    a->phase = unusual & WEFT__THREAD ? WEFT__RUNNING : WEFT__START;
+    a->unusual = unusual;
     a->reason = 0;
     weft__inbox_open(&a->box);
     weft__lane_count(&l->spawned);
@@ -162,7 +161,8 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
         a->owned = o->next;
         weft__memory_put(o);
     }
-    a->phase = WEFT__FREE;
+    if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__lane_leave */
+        a->phase = WEFT__FREE;
     weft__lane_count(&l->ended);
     if (weft__actor_generation(weft__actor_pid(a)) != (1u << WEFT__GENERATION_BITS) - 1)
         weft__cells_put(&l->actors, &weft__actors, a);

@@ -110,10 +110,36 @@ struct weft__lane {
     struct weft__lane *next_lane, *next_idle; /* lane.c */
 };
 
-extern struct weft__depot weft__messages, weft__actors;
+extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;
 
-/* ---- lane.c: never inlined, because a fiber may go on in another thread (D8) --------- */
-struct weft__lane *weft__lane(void);      /* NULL: this thread has none yet */
+/* ---- lane.c ---------------------------------------------------------------------------- */
+/* initial-exec: no call to find it, also in the shared library. */
+extern WEFT__HIDDEN __thread struct weft__lane *weft__lane_here __attribute__((tls_model("initial-exec")));
+
+/* This thread's; NULL: it has none yet. A fiber may go on in another thread, and a compiler may keep the address of a
+ * thread-local variable over a call (D8), so it is read by code that the compiler does not look into, each time. */
+static inline struct weft__lane *weft__lane(void)
+{
+    struct weft__lane *l;
+
+#if defined(__x86_64__)
+    __asm__ volatile("movq weft__lane_here@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(l) : : "memory");
+#elif defined(__aarch64__)
+    void *offset;
+    __asm__ volatile("mrs %0, tpidr_el0\n\t"
+                     "adrp %1, :gottprel:weft__lane_here\n\t"
+                     "ldr %1, [%1, :gottprel_lo12:weft__lane_here]\n\t"
+                     "ldr %0, [%0, %1]"
+                     : "=&r"(l), "=&r"(offset)
+                     :
+                     : "memory");
+#else
+    struct weft__lane *weft__lane_ask(void);
+    l = weft__lane_ask();
+#endif
+    return l;
+}
+
 struct weft__lane *weft__lane_need(void); /* makes one; NULL: no memory */
 void               weft__lane_leave(void);
 struct weft__lane *weft__lane_each(struct weft__lane *before); /* under the lanes' lock */
@@ -126,19 +152,21 @@ static inline void weft__lane_count(_Atomic uint64_t *counter)
 }
 
 /* ---- actor.c ------------------------------------------------------------------------- */
-extern _Atomic(char *) weft__actor_range; /* all control blocks; actor.c says why relaxed is enough */
-extern _Atomic size_t  weft__actor_count; /* slots ever used */
+extern WEFT__HIDDEN _Atomic(char *) weft__actor_range; /* all control blocks */
+extern WEFT__HIDDEN _Atomic size_t  weft__actor_count; /* slots ever used */
 /* Its block, whoever lives there now; NULL: no such slot. */
 static inline struct weft__actor *weft__actor_at(weft_pid pid)
 {
     size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
 
-    if (WEFT__RARE(slot >= atomic_load_explicit(&weft__actor_count, memory_order_relaxed)))
+    /* acquire: who sees the slot sees the range, also with a pid that was made up. */
+    if (WEFT__RARE(slot >= atomic_load_explicit(&weft__actor_count, memory_order_acquire)))
         return NULL;
     return (struct weft__actor *)atomic_load_explicit(&weft__actor_range, memory_order_relaxed) + slot;
 }
-struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg); /* NULL: no memory */
-struct weft__extra *weft__actor_extra(struct weft__actor *a);                      /* NULL: no memory */
+/* NULL: no memory. */
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual);
+struct weft__extra *weft__actor_extra(struct weft__actor *a);             /* NULL: no memory */
 void               *weft__actor_own(struct weft__actor *a, size_t bytes); /* zeroed; NULL: no memory */
 /* Who lives there now: relaxed, because the mailbox decides, and this only spares the long dead a message. */
 static inline uint64_t weft__actor_pid(const struct weft__actor *a)
@@ -160,6 +188,7 @@ void             weft__message_dead(struct weft__lane *l, struct weft_msg *m); /
 enum { WEFT__TYPE_ANY = 1 };
 unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or misuse was reported */
 const weft_type *weft__types_of(unsigned id);
+void             weft__types_destroy(unsigned id, void *body); /* what a body of that type owns */
 
 /* ---- wait.c: matching and parking ----------------------------------------------------- */
 bool             weft__wait_wants(struct weft__actor *a, struct weft_msg *m);
@@ -182,6 +211,8 @@ void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
 struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
 void               weft__thread_wake(struct weft__actor *a);
+void               weft__thread_end(struct weft__lane *l, struct weft__actor *a); /* with its thread */
+void               weft__thread_sleep(weft_span time);
 void               weft__thread_release_all(void); /* the system has ended: nobody will write to them */
 void               weft__system_ended(int reason); /* the first actor has */
 /* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */

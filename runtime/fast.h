@@ -13,6 +13,26 @@
 
 #include "runtime/actor.h"
 
+/* The first n bytes, at most WEFT__SMALL_BODY, without a call. */
+static inline void weft__fast_copy(unsigned char *to, const unsigned char *from, size_t n)
+{
+    if (WEFT__LIKELY(n >= 8)) {
+        if (n > 8) { /* the last eight may overlap the first */
+            if (n > 16)
+                memcpy(to + 8, from + 8, 8);
+            memcpy(to + n - 8, from + n - 8, 8);
+        }
+        memcpy(to, from, 8);
+    } else if (n >= 4) {
+        memcpy(to + n - 4, from + n - 4, 4);
+        memcpy(to, from, 4);
+    } else if (n) {
+        to[0] = from[0];
+        to[n / 2] = from[n / 2];
+        to[n - 1] = from[n - 1];
+    }
+}
+
 /* A message with a small body, of a type that was used before. NULL: ask weft__message_new. */
 static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_type *type, const void *body)
 {
@@ -21,61 +41,58 @@ static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_typ
     struct weft_msg *m = (struct weft_msg *)l->messages.loaded;
     size_t           bytes = type->bytes;
 
-    if (WEFT__RARE(!id || !m || bytes > WEFT__SMALL_BODY))
+    if (WEFT__RARE(!id) || WEFT__RARE(!m) || WEFT__RARE(bytes > WEFT__SMALL_BODY))
         return NULL;
-    weft__cells_get(&l->messages, &weft__messages);
+    l->messages.loaded = l->messages.loaded->next; /* weft__cells_get, without its call */
+    l->messages.count--;
     m->type = id;
     m->request = 0;
-    m->bytes = (uint16_t)bytes;
     m->flags = 0;
-    if (bytes == 8) /* the usual sizes without a call */
-        memcpy(m->small, body, 8);
-    else if (bytes == 4)
-        memcpy(m->small, body, 4);
-    else if (bytes)
-        memcpy(weft__message_small(m, bytes), body, bytes);
+    weft__fast_copy(m->small, body, bytes);
     return m;
 }
 
-/* Its body was read, or handed over: only the memory goes back. */
-static inline void weft__fast_free(struct weft__lane *l, struct weft_msg *m)
+/* Whether weft__fast_end_current can do it. */
+static inline bool weft__fast_can_end(const struct weft__lane *l, const struct weft_msg *m)
 {
-    if (WEFT__RARE(m->flags & WEFT__MSG_LARGE)) {
-        weft__message_free(l, m);
-        return;
-    }
-    m->flags = WEFT__MSG_FREE;
-    m->type = 0; /* so that one look is enough for whoever asks for its body */
-    weft__cells_put(&l->messages, &weft__messages, m);
+    return !m || (WEFT__LIKELY(!(m->flags & WEFT__MSG_LARGE)) &&
+                  WEFT__LIKELY(l->messages.count < WEFT__MAGAZINE - 1));
 }
 
+/* What it received last was read, or handed over: only the memory goes back. */
 static inline void weft__fast_end_current(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = a->current;
+    struct weft__cell *cell = (struct weft__cell *)a->current;
 
-    if (m) {
-        a->current = NULL;
-        weft__fast_free(l, m);
-    }
+    if (!cell)
+        return;
+    a->current->type = WEFT__MSG_FREE;
+    a->current = NULL;
+    cell->next = l->messages.loaded; /* weft__cells_put, without its call */
+    l->messages.loaded = cell;
+    l->messages.count++;
 }
 
-/* The next message for an actor that waits, if it is the one it was woken with and of the one type it waits for;
- * else by weft__wait_again. NULL: there is none for it. */
-static inline struct weft_msg *weft__fast_next(struct weft__lane *l, struct weft__actor *a)
+/* The message that an actor was woken with, if it waits for that one type and no other is there. NULL: ask
+ * weft__wait_again. */
+static inline struct weft_msg *weft__fast_only(struct weft__actor *a)
 {
     struct weft_msg *m = a->in;
 
-    /* relaxed, twice: the id is only compared; an empty word needs nothing, and any other is taken in order. */
-    if (WEFT__LIKELY(m)) {
-        if (WEFT__LIKELY(a->type_count == 1 && __atomic_load_n(&a->type->id, __ATOMIC_RELAXED) == m->type)) {
-            m->tag = a->type->tag;
-            a->in = m->next;
-            return m;
-        }
-    } else if (atomic_load_explicit(&a->box.word, memory_order_relaxed) == WEFT__INBOX_EMPTY) {
-        return NULL;
+    /* relaxed: the id is only compared. */
+    if (WEFT__LIKELY(m) && WEFT__LIKELY(a->type_count == 1) &&
+        WEFT__LIKELY(__atomic_load_n(&a->type->id, __ATOMIC_RELAXED) == m->type)) {
+        m->tag = a->type->tag;
+        a->in = m->next;
+        return m;
     }
-    return weft__wait_again(l, a);
+    return NULL;
+}
+
+/* Whether nothing came since the last look; relaxed: it needs nothing, and what came is taken in order. */
+static inline bool weft__fast_is_empty(struct weft__actor *a)
+{
+    return !a->in && atomic_load_explicit(&a->box.word, memory_order_relaxed) == WEFT__INBOX_EMPTY;
 }
 
 /* Its time, if it has one, is over. */
@@ -84,20 +101,9 @@ static inline bool weft__fast_over(struct weft__actor *a)
     return WEFT__RARE(a->unusual & WEFT__TIMED) && weft__wait_is_over(a);
 }
 
-/* Somebody took it from PARKED and owns it: it is queued where that thread runs. */
-static inline void weft__fast_wake(struct weft__lane *l, struct weft__actor *a)
-{
-    if (WEFT__LIKELY(l->worker && !(a->unusual & WEFT__THREAD)))
-        weft__crew_ready(l->worker, &a->task);
-    else
-        weft__loop_wake(l, a);
-}
-
-/* It goes on, with a message or with none because the time is over. */
+/* It goes on, with a message or with none because the time is over. A wait that is TIMED: weft__wait_done first. */
 static inline void weft__fast_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
-    if (WEFT__RARE(a->unusual & WEFT__TIMED))
-        weft__wait_done(a);
     a->phase = WEFT__RUNNING;
     a->current = m;
     l->self = a;

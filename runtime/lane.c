@@ -13,8 +13,7 @@
 #include "base/memory.h"
 #include "runtime/actor.h"
 
-/* initial-exec: no call to find it, also in the shared library. */
-static __thread struct weft__lane *here __attribute__((tls_model("initial-exec")));
+__thread struct weft__lane *weft__lane_here;
 
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__lane *lanes;      /* under lock: all there ever were */
@@ -22,11 +21,13 @@ static struct weft__lane *idle_lanes; /* under lock: without a thread */
 static pthread_key_t      at_thread_end;
 static pthread_once_t     key_made = PTHREAD_ONCE_INIT;
 
-struct weft__lane *__attribute__((noinline)) weft__lane(void)
+#if !defined(__x86_64__) && !defined(__aarch64__)
+struct weft__lane *__attribute__((noinline)) weft__lane_ask(void)
 {
     __asm__ volatile(""); /* or the compiler sees that it is pure, and keeps its result over a switch */
-    return here;
+    return weft__lane_here;
 }
+#endif
 
 static void thread_ends(void *unused)
 {
@@ -50,8 +51,8 @@ static struct weft__lane *new_lane(void)
 
 struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
 {
-    if (here)
-        return here;
+    if (weft__lane_here)
+        return weft__lane_here;
     pthread_once(&key_made, make_key);
     pthread_mutex_lock(&lock);
     struct weft__lane *l = idle_lanes;
@@ -61,7 +62,7 @@ struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
         l = new_lane();
     pthread_mutex_unlock(&lock);
     if (l) {
-        here = l;
+        weft__lane_here = l;
         pthread_setspecific(at_thread_end, l);
     }
     return l;
@@ -69,7 +70,7 @@ struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
 
 void __attribute__((noinline)) weft__lane_leave(void)
 {
-    struct weft__lane *l = here;
+    struct weft__lane *l = weft__lane_here;
 
     if (!l)
         return;
@@ -79,11 +80,11 @@ void __attribute__((noinline)) weft__lane_leave(void)
     l->worker = NULL;
     pthread_mutex_unlock(&lock);
     if (self)
-        weft__actor_end(l, self); /* a thread that became an actor ends with it, normally */
+        weft__thread_end(l, self); /* a thread that became an actor ends with it, normally */
     weft__cells_flush(&l->messages, &weft__messages);
     weft__cells_flush(&l->actors, &weft__actors);
     weft__stack_flush(&l->stacks);
-    here = NULL;
+    weft__lane_here = NULL;
     pthread_setspecific(at_thread_end, NULL);
     pthread_mutex_lock(&lock);
     l->next_idle = idle_lanes;

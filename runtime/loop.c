@@ -52,49 +52,51 @@ static void keep_stack(struct weft__lane *l, struct weft__actor *a)
     struct weft__stack *s = weft__stack_get(&l->stacks, l->stack_class);
 
     if (!s)
-        weft_end(
-            WEFT_ESTACK); /* it cannot wait: the others would have none to go on with. stack.c has said so */
+        weft_end(WEFT_ESTACK); /* the others would have none to go on with; stack.c has said so */
     a->stack = l->spare;
     l->spare = s;
 }
 
-/* Who runs next without the loop's help: an actor in the slot that waits on its stack and has its message. */
-static struct weft__actor *next_fiber(struct weft__lane *l, struct weft_msg **m)
+/* Its message, after a look at all there is; or none, because its time is over. False: it waits on. */
+static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    struct weft__task *t;
-
-    while ((t = weft__worker_slot(l->worker))) {
-        struct weft__actor *a = actor_of(t);
-        if (WEFT__RARE(a->phase != WEFT__RECEIVING)) {
-            l->hand = a;
-            return NULL;
-        }
-        *m = weft__fast_next(l, a);
-        if (WEFT__LIKELY(*m) || weft__fast_over(a))
-            return a;
+    *m = weft__wait_again(l, a);
+    if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
+        return false;
     }
-    return NULL;
+    if (a->unusual & WEFT__TIMED)
+        weft__wait_done(a);
+    return true;
 }
 
-struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
+/* For the loop, which goes on with what is in the worker's hand, or looks for something. */
+static __attribute__((noinline)) struct weft_msg *park_to_loop(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__actor *next;
-    struct weft_msg    *m = NULL;
-    void               *to;
-
-    if (WEFT__RARE(!a->stack))
+    if (!a->stack)
         keep_stack(l, a);
     a->phase = WEFT__RECEIVING;
-    next = next_fiber(l, &m);
-    if (WEFT__LIKELY(next)) {
-        weft__fast_deliver(l, next, m);
-        to = next->sp;
-    } else {
-        m = NULL;
-        to = weft__switch_fresh(l->spare, weft__loop);
+    return weft__switch_park(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, &a->box.word, a->parked);
+}
+
+/* The usual next one is in the slot, on its stack, with its message; else the loop has to look. */
+struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__task *t = WEFT__LIKELY(a->stack) ? weft__worker_slot_fast(l->worker) : NULL;
+
+    if (WEFT__RARE(!t))
+        return park_to_loop(l, a);
+    struct weft__actor *next = actor_of(t);
+    struct weft_msg    *m = NULL;
+    if (WEFT__LIKELY(next->phase == WEFT__RECEIVING) && WEFT__LIKELY(!(next->unusual & WEFT__TIMED)))
+        m = weft__fast_only(next);
+    if (WEFT__RARE(!m)) {
+        l->hand = next; /* the loop knows more */
+        return park_to_loop(l, a);
     }
-    return weft__switch_park(&a->sp, to, m, &a->box.word, a->parked);
+    a->phase = WEFT__RECEIVING;
+    weft__fast_deliver(l, next, m);
+    return weft__switch_park(&a->sp, next->sp, m, &a->box.word, a->parked);
 }
 
 static void requeue(void *actor)
@@ -172,6 +174,10 @@ static void fit_stack(struct weft__lane *l, struct weft__actor *a)
 
     if (WEFT__RARE(l->spare->size_class != want))
         run_on(l, a, want);
+    if (WEFT__RARE(a->stack)) { /* given when it was spawned; the spare happens to do as well */
+        weft__stack_put(&l->stacks, a->stack);
+        a->stack = NULL;
+    }
 }
 
 /* It blocked since it was called: the stack below is its own, and becomes the spare. */
@@ -199,12 +205,15 @@ static void begin_timed_reaction(struct weft__actor *a)
         weft__misuse(WEFT_EMEMORY, "no memory for a timer");
 }
 
-/* Its function or handler has returned. True: it goes on, reacting, with *m. */
-static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+/* What settle does not do: a time, other messages, the end of a turn, large bodies, full magazines. */
+static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct weft__actor *a,
+                                                    struct weft_msg **m)
 {
     uint8_t was = a->unusual;
 
-    weft__fast_end_current(l, a);
+    if (a->current)
+        weft__message_free(l, a->current);
+    a->current = NULL;
     if (!(was & WEFT__ARRANGED)) {
         finish(l, a);
         return false;
@@ -212,21 +221,39 @@ static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct we
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
     a->unusual = was & (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
-    if (WEFT__RARE(was & WEFT__REACT_TIMED))
+    if (was & WEFT__REACT_TIMED)
         begin_timed_reaction(a);
-    *m = WEFT__RARE(a->saved) ? weft__wait_first(l, a) : weft__fast_next(l, a);
+    *m = weft__wait_first(l, a);
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
         return false;
     }
-    if (*m && WEFT__RARE(l->worker->budget <= 0)) {
+    if (*m && l->worker->budget <= 0) {
         put_off(l, a, *m);
         return false;
     }
+    if (a->unusual & WEFT__TIMED)
+        weft__wait_done(a);
     return true;
 }
 
-static void react(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+/* Its function or handler has returned. True: it goes on, reacting, with *m. */
+static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+{
+    if (WEFT__RARE((a->unusual | WEFT__HANDLER) != (WEFT__ARRANGED | WEFT__HANDLER)) ||
+        WEFT__RARE(a->saved) || WEFT__RARE(!weft__fast_is_empty(a)) ||
+        WEFT__RARE(!weft__fast_can_end(l, a->current)))
+        return settle_slowly(l, a, m);
+    weft__fast_end_current(l, a);
+    a->phase = WEFT__REACTING;
+    a->unusual = 0;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    if (WEFT__RARE(!weft__inbox_park(&a->box, a->parked)))
+        weft__crew_ready(l->worker, &a->task);
+    return false;
+}
+
+static inline void react(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
     do {
         weft__fast_deliver(l, a, m);
@@ -254,23 +281,22 @@ static void start(struct weft__lane *l, struct weft__actor *a)
 /* A waiting actor was made ready: by a message, or by its timer. */
 static void go_on(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = weft__fast_next(l, a);
+    struct weft_msg *m;
 
-    if (WEFT__RARE(!m) && !weft__fast_over(a)) {
-        wait_on(l, a);
-    } else if (a->phase == WEFT__RECEIVING) {
+    if (!look_again(l, a, &m))
+        return;
+    if (a->phase == WEFT__RECEIVING) {
         weft__fast_deliver(l, a, m);
         weft__switch_leave(a->sp, m);
-    } else {
-        if (m) {
-            m->next = a->in; /* until it is on a stack that fits */
-            a->in = m;
-        }
-        fit_stack(l, a);
-        if (m)
-            a->in = m->next;
-        react(l, a, m);
     }
+    if (m) {
+        m->next = a->in; /* until it is on a stack that fits */
+        a->in = m;
+    }
+    fit_stack(l, a);
+    if (m)
+        a->in = m->next;
+    react(l, a, m);
 }
 
 static void turn(struct weft__lane *l, struct weft__actor *a)
@@ -286,18 +312,35 @@ static void turn(struct weft__lane *l, struct weft__actor *a)
     }
 }
 
+/* What the loop runs next: what it was handed, or what is queued. */
+static __attribute__((noinline)) struct weft__actor *next_actor(struct weft__lane *l)
+{
+    struct weft__actor *a = l->hand;
+
+    l->self = NULL;
+    l->hand = NULL;
+    if (!a)
+        a = actor_of(weft__crew_next(l->worker));
+    if (!a)
+        weft__switch_leave(l->home, NULL);
+    return a;
+}
+
+/* The usual one is in the slot, waits without a stack, and has its message: it is called here and now. */
 void weft__loop(void)
 {
     for (;;) {
-        struct weft__lane *l = weft__lane();
-        struct weft__task *t = l->hand ? &l->hand->task : weft__worker_slot(l->worker);
+        struct weft__lane  *l = weft__lane();
+        struct weft__actor *a = WEFT__LIKELY(!l->hand) ? actor_of(weft__worker_slot_fast(l->worker)) : NULL;
+        struct weft_msg    *m = NULL;
 
-        l->self = NULL;
-        l->hand = NULL;
-        if (!t)
-            t = weft__crew_next(l->worker);
-        if (!t)
-            weft__switch_leave(l->home, NULL);
-        turn(l, actor_of(t));
+        if (WEFT__RARE(!a))
+            a = next_actor(l);
+        if (WEFT__LIKELY(a->phase == WEFT__REACTING && !a->unusual && l->spare->size_class == l->stack_class))
+            m = weft__fast_only(a);
+        if (WEFT__LIKELY(m))
+            react(l, a, m);
+        else
+            turn(l, a);
     }
 }

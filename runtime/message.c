@@ -39,11 +39,10 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
         m->type = id;
         m->request = 0;
         m->flags = 0;
-        m->bytes = (uint16_t)type->bytes;
         if (type->bytes > WEFT__SMALL_BODY)
             *error = large_body(m, type->bytes, body);
         else if (type->bytes)
-            memcpy(weft__message_small(m, type->bytes), body, type->bytes);
+            memcpy(m->small, body, type->bytes);
     }
     if (!*error)
         return m;
@@ -58,18 +57,11 @@ static void give_back(struct weft__lane *l, struct weft_msg *m)
 {
     if (m->flags & WEFT__MSG_LARGE)
         weft__memory_put(m->large);
-    m->flags = WEFT__MSG_FREE;
-    m->type = 0;
+    m->type = WEFT__MSG_FREE;
     weft__cells_put(&l->messages, &weft__messages, m);
 }
 
-static void destroy_body(struct weft_msg *m)
-{
-    const weft_type *type = weft__types_of(m->type);
-
-    if (type && type->destroy)
-        type->destroy(weft__message_body(m));
-}
+static void destroy_body(struct weft_msg *m) { weft__types_destroy(m->type, weft__message_body(m)); }
 
 void weft__message_free(struct weft__lane *l, struct weft_msg *m) { give_back(l, m); }
 
@@ -82,7 +74,7 @@ void weft__message_dead(struct weft__lane *l, struct weft_msg *m)
 
 static void must_live(const weft_msg *m)
 {
-    if (WEFT__RARE(m->flags & WEFT__MSG_FREE))
+    if (WEFT__RARE(m->type == WEFT__MSG_FREE))
         weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
 }
 
@@ -106,8 +98,10 @@ weft_pid weft_sender(const weft_msg *m)
 
 bool weft_is_type(const weft_msg *m, weft_type *type) { return m && m->type == weft__types_id(type); }
 
-static void wrong_type(const weft_msg *m, const weft_type *type)
+static __attribute__((noinline)) void *body_of_another(weft_msg *m, weft_type *type)
 {
+    if (m && m->type == weft__types_id(type))
+        return weft__message_body(m);
     if (!m)
         weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the time was over: no message",
                      type->name);
@@ -115,17 +109,17 @@ static void wrong_type(const weft_msg *m, const weft_type *type)
     weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the message is %s", type->name, weft_name(m));
 }
 
-void *weft_body_edit(weft_msg *m, weft_type *type)
+static inline void *body_of(weft_msg *m, weft_type *type)
 {
-    /* relaxed: only compared. 0, a type not used before or a message that is none any more, is for the slow path. */
-    unsigned id = __atomic_load_n(&type->id, __ATOMIC_RELAXED);
-
-    if (WEFT__RARE(!m || m->type != id || !id) && (!m || !m->type || m->type != weft__types_id(type)))
-        wrong_type(m, type);
+    /* relaxed: only compared. 0, a type that this file has not used before, is the number of no message. */
+    if (WEFT__RARE(!m || m->type != __atomic_load_n(&type->id, __ATOMIC_RELAXED)))
+        return body_of_another(m, type);
     return weft__message_body(m);
 }
 
-const void *weft_body(const weft_msg *m, weft_type *type) { return weft_body_edit((weft_msg *)m, type); }
+void *weft_body_edit(weft_msg *m, weft_type *type) { return body_of(m, type); }
+
+const void *weft_body(const weft_msg *m, weft_type *type) { return body_of((weft_msg *)m, type); }
 
 weft_msg *weft_make_body(weft_type *type, const void *body)
 {

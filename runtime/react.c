@@ -35,26 +35,41 @@ static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *st
     return (const char *)state >= s->low && (const char *)state < s->top;
 }
 
+static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_t n)
+{
+    a->type_count = (uint16_t)n;
+    a->run = run;
+    a->state = state;
+    a->unusual |= WEFT__ARRANGED;
+}
+
 /* Several types, a time, a mistake. */
-static __attribute__((noinline)) void react_slowly(struct weft__actor *a, weft_span time, weft_handler *run,
+static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler *run, void *state,
                                                    weft_type *const *types, size_t n)
 {
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l ? l->self : NULL;
+
     if (!a || a->unusual & WEFT__THREAD)
         weft__misuse(WEFT_EINVALID,
                      "weft_react needs an actor of weft_spawn: this is a thread of the program's");
     if (!run || !types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
+    if (on_stack(l, a, state))
+        weft__misuse(WEFT_EINVALID,
+                     "weft_react: the state lies on the stack, which goes back; see weft_alloc");
+    if (time.ns != INT64_MAX && !weft__actor_extra(a))
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
     if (n == 1)
         a->type = types[0];
     else if (copy_types(a, types, n) < 0)
         weft__misuse(WEFT_EMEMORY, "no memory for a list of types");
     a->unusual &= (uint8_t)~WEFT__REACT_TIMED;
-    if (time.ns == INT64_MAX)
-        return;
-    if (!weft__actor_extra(a))
-        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
-    a->extra->react_time = time;
-    a->unusual |= WEFT__REACT_TIMED;
+    if (time.ns != INT64_MAX) {
+        a->extra->react_time = time;
+        a->unusual |= WEFT__REACT_TIMED;
+    }
+    arrange(a, run, state, n);
 }
 
 void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
@@ -62,16 +77,12 @@ void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type 
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
 
-    if (WEFT__LIKELY(a && !(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED)) && run && types && n == 1 &&
-                     time.ns == INT64_MAX))
-        a->type = types[0];
-    else
-        react_slowly(a, time, run, types, n);
-    if (WEFT__RARE(on_stack(l, a, state)))
-        weft__misuse(WEFT_EINVALID,
-                     "weft_react: the state lies on the stack, which goes back; see weft_alloc");
-    a->type_count = (uint16_t)n;
-    a->run = run;
-    a->state = state;
-    a->unusual |= WEFT__ARRANGED;
+    if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED)) || WEFT__RARE(!run) ||
+        WEFT__RARE(!types) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) ||
+        WEFT__RARE(on_stack(l, a, state))) {
+        react_slowly(time, run, state, types, n);
+        return;
+    }
+    a->type = types[0];
+    arrange(a, run, state, 1);
 }

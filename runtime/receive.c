@@ -39,7 +39,9 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
     bool               handler = a->unusual & WEFT__HANDLER;
     struct weft_msg   *m;
 
-    weft__fast_end_current(l, a);
+    if (a->current)
+        weft__message_free(l, a->current);
+    a->current = NULL;
     if (l->worker && l->worker->budget <= 0 && !handler) {
         weft__loop_yield(l, a);
         l = weft__lane();
@@ -69,19 +71,11 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
     return receive_any_way(l, l->self, time, types, n);
 }
 
-weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+/* Something came that is not the one message it was woken with. */
+static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__lane  *l = weft__lane();
-    struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
+    struct weft_msg *m = weft__wait_again(l, a);
 
-    if (WEFT__RARE(!a || n != 1 || time.ns != INT64_MAX || a->unusual & ~(WEFT__FIRST | WEFT__SIZED) ||
-                   a->saved || !types || l->worker->budget <= 0))
-        return receive_slowly(time, types, n);
-    weft__fast_end_current(l, a);
-    a->type = types[0];
-    a->type_count = 1;
-    a->parked += WEFT__INBOX_NEXT_WAIT;
-    struct weft_msg *m = weft__fast_next(l, a);
     if (!m)
         return weft__loop_park(l, a);
     a->current = m;
@@ -89,21 +83,40 @@ weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
     return m;
 }
 
+weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
+
+    if (WEFT__RARE(!a) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(!types) ||
+        WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
+        WEFT__RARE(l->worker->budget <= 0) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
+        return receive_slowly(time, types, n);
+    weft__fast_end_current(l, a);
+    a->type = types[0];
+    a->type_count = 1;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    return WEFT__LIKELY(weft__fast_is_empty(a)) ? weft__loop_park(l, a) : receive_next(l, a);
+}
+
 void weft_sleep(weft_span time)
 {
     struct weft__lane *l = weft__lane();
 
-    if (!l || !l->self)
-        l = weft__thread_actor();
-    if (!l)
+    if (time.ns <= 0)
         return;
+    if (!l || !l->worker || !l->self) {
+        weft__thread_sleep(time);
+        return;
+    }
     struct weft__actor *a = l->self;
     struct weft_msg    *current = a->current; /* it lives on */
     struct arrangement  kept = {a->type, a->type_count};
 
     wait_for(a, NULL, 0);
-    if (time.ns > 0)
-        block(l, a, time);
+    weft__wait_again(
+        l, a); /* matches nothing: all is saved, for `in` must be empty when it parks (inbox.h I1) */
+    block(l, a, time);
     a->current = current;
     a->type = kept.type;
     a->type_count = kept.type_count;

@@ -5,36 +5,47 @@
  */
 #include "runtime/fast.h"
 
+/* m is gone afterwards, whatever happens. A fiber whose turn is over gives way; a handler never does, and a thread
+ * has no turn. */
+static __attribute__((noinline)) int end_send(struct weft__lane *l, int error)
+{
+    if (l->worker && l->worker->budget <= 0 && l->self && !(l->self->unusual & WEFT__HANDLER))
+        weft__loop_yield(l, l->self);
+    return error;
+}
+
 static __attribute__((noinline)) int refused(struct weft__lane *l, struct weft_msg *m)
 {
     weft__message_dead(l, m);
-    return WEFT_EGONE;
+    return end_send(weft__lane(), WEFT_EGONE);
 }
 
-/* m is gone afterwards, whatever happens. A fiber whose turn is over gives way; a handler never does, and a thread
- * has no turn. */
-static inline __attribute__((always_inline)) int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__actor *a = weft__actor_at(to), *self = l->self;
-    int                 error = 0;
+    weft__loop_wake(l, a);
+    return end_send(l, 0);
+}
+
+/* The usual receiver waits, and is put into the slot of the sender's worker. Everything else is called, last, so that
+ * this needs no frame. */
+static inline int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    struct weft__actor  *a = weft__actor_at(to), *self = l->self;
+    struct weft__worker *w = l->worker;
 
     m->to = to.id;
-    m->from = self ? weft__actor_pid(self) : 0;
-    switch (WEFT__LIKELY(a && weft__actor_pid(a) == to.id)
-                ? weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id))
-                : WEFT__REFUSED) {
-    case WEFT__MUST_WAKE:
-        weft__fast_wake(l, a);
-        break;
-    case WEFT__QUEUED:
-        break;
-    case WEFT__REFUSED:
-        error = refused(l, m);
-        break;
-    }
-    if (WEFT__LIKELY(l->worker) && WEFT__RARE(--l->worker->budget <= 0) && !(self->unusual & WEFT__HANDLER))
-        weft__loop_yield(l, self);
-    return error;
+    m->from = WEFT__LIKELY(self) ? weft__actor_pid(self) : 0;
+    if (WEFT__RARE(!a) || WEFT__RARE(weft__actor_pid(a) != to.id))
+        return refused(l, m);
+    enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
+    if (WEFT__RARE(how == WEFT__REFUSED))
+        return refused(l, m);
+    if (WEFT__LIKELY(w) && WEFT__RARE(--w->budget <= 0))
+        return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
+    if (how == WEFT__MUST_WAKE && (WEFT__RARE(!w) || WEFT__RARE(a->unusual & WEFT__THREAD) ||
+                                   WEFT__RARE(!weft__crew_ready_fast(w, &a->task))))
+        return wake_and_end(l, a);
+    return 0;
 }
 
 /* The first send of a thread or of a type, a large body, an empty magazine, a mistake. */
@@ -52,9 +63,13 @@ static __attribute__((noinline)) int send_slowly(weft_pid to, weft_type *type, c
 int weft_send_body(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane();
-    struct weft_msg   *m = WEFT__LIKELY(l && type && body) ? weft__fast_message(l, type, body) : NULL;
 
-    return WEFT__LIKELY(m) ? send(l, to, m) : send_slowly(to, type, body);
+    if (WEFT__RARE(!l) || WEFT__RARE(!type) || WEFT__RARE(!body))
+        return send_slowly(to, type, body);
+    struct weft_msg *m = weft__fast_message(l, type, body);
+    if (WEFT__RARE(!m))
+        return send_slowly(to, type, body);
+    return send(l, to, m);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
@@ -69,6 +84,6 @@ int weft_pass(weft_pid to, weft_msg *m)
     if (!m)
         return WEFT_EINVALID;
     weft_keep(m);
-    m->flags &= (uint16_t)~WEFT__MSG_KEPT;
+    m->flags &= ~(uint32_t)WEFT__MSG_KEPT;
     return send(l, to, m);
 }

@@ -71,7 +71,7 @@ static void unmake(struct weft__lane *l, struct weft__actor *a)
 
 static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_options *how)
 {
-    struct weft__actor *a = weft__stack_short() ? NULL : weft__actor_new(l, fn, arg);
+    struct weft__actor *a = weft__stack_short() ? NULL : weft__actor_new(l, fn, arg, 0);
 
     l->spawn_error = weft__stack_short() ? WEFT_ESTACK : WEFT_EMEMORY;
     if (!a)

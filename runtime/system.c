@@ -203,9 +203,18 @@ static void end_queued(struct weft__lane *l)
         end_left_over(l, (struct weft__actor *)t);
 }
 
+/* Under the lanes' lock, because threads become actors, and end, at any time. */
+static bool is_ours(const struct weft__actor *a)
+{
+    weft__lane_lock();
+    bool ours = a->phase != WEFT__FREE && !(a->unusual & WEFT__THREAD);
+    weft__lane_unlock();
+    return ours;
+}
+
 static void end_parked(struct weft__lane *l, struct weft__actor *a)
 {
-    while (a->phase != WEFT__FREE && !(a->unusual & WEFT__THREAD)) {
+    while (is_ours(a)) {
         if (weft__inbox_unpark(&a->box, a->parked)) {
             end_left_over(l, a);
             return;
@@ -233,9 +242,8 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
 
     if (error)
         return error;
-    struct weft__actor *a = weft__actor_new(l, first, arg);
+    struct weft__actor *a = weft__actor_new(l, first, arg, WEFT__FIRST);
     if (a) {
-        a->unusual = WEFT__FIRST;
         weft__crew_share(&a->task);
     } else {
         weft__crew_stop();

@@ -6,6 +6,7 @@
  * The mailbox is the same. It publishes PARKED itself, since nobody else will run on its stack; whoever moves PARKED
  * away sets bit 0 of `woken`, and only then does the thread touch what it shares with that sender.
  */
+#include <errno.h>
 #include <time.h>
 
 #include "base/futex.h"
@@ -23,21 +24,40 @@ static int64_t real_now(void)
 
 struct weft__lane *weft__thread_actor(void)
 {
-    struct weft__lane  *l = weft__lane_need();
-    struct weft__actor *a = l ? weft__actor_new(l, NULL, NULL) : NULL;
+    struct weft__lane *l = weft__lane_need();
 
+    if (!l)
+        return NULL;
+    weft__lane_lock(); /* a system that is taken down looks at all actors */
+    struct weft__actor *a = weft__actor_new(l, NULL, NULL, WEFT__THREAD);
+    weft__lane_unlock();
     if (!a)
         return NULL;
     if (!weft__actor_extra(a)) {
-        weft__actor_end(l, a);
+        weft__thread_end(l, a);
         return NULL;
     }
-    a->phase = WEFT__RUNNING;
-    a->unusual = WEFT__THREAD;
-    weft__lane_lock();
+    weft__lane_lock(); /* weft__thread_release_all looks at it */
     l->self = a;
     weft__lane_unlock();
     return l;
+}
+
+void weft__thread_end(struct weft__lane *l, struct weft__actor *a)
+{
+    weft__lane_lock();
+    a->phase = WEFT__FREE;
+    weft__lane_unlock();
+    weft__actor_end(l, a);
+}
+
+void weft__thread_sleep(weft_span time)
+{
+    int64_t         start = real_now(), until = time.ns >= INT64_MAX - start ? INT64_MAX : start + time.ns;
+    struct timespec at = {until / 1000000000, until % 1000000000};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
 }
 
 void weft__thread_wake(struct weft__actor *a)

@@ -66,8 +66,9 @@ static unsigned intern(weft_type *type)
     if (id) {
         weft_type *known = atomic_load_explicit(&table[id], memory_order_relaxed);
         check_tag(known, type);
-        if (!known->destroy)
-            known->destroy = type->destroy;
+        /* release, and acquire in weft__types_destroy: a file that knows how to destroy may come last. */
+        if (!__atomic_load_n(&known->destroy, __ATOMIC_RELAXED) && type->destroy)
+            __atomic_store_n(&known->destroy, type->destroy, __ATOMIC_RELEASE);
     } else {
         id = add(type);
     }
@@ -86,6 +87,14 @@ unsigned weft__types_id(weft_type *type)
     if (id)
         __atomic_store_n(&type->id, id, __ATOMIC_RELEASE);
     return id;
+}
+
+void weft__types_destroy(unsigned id, void *body)
+{
+    void (*destroy)(void *) = __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE);
+
+    if (destroy)
+        destroy(body);
 }
 
 const weft_type *weft__types_of(unsigned id)

@@ -28,7 +28,7 @@ enum {
     WEFT__UNWATCHED = 2 /* all others sleep soundly */
 };
 /* relaxed: a hint where it is read; written under the lock. */
-extern _Atomic unsigned weft__crew_wanted;
+extern WEFT__HIDDEN _Atomic unsigned weft__crew_wanted;
 
 void weft__crew_queued(struct weft__worker *w); /* something was queued while somebody wanted to know */
 
@@ -45,6 +45,12 @@ static inline void weft__crew_ready(struct weft__worker *w, struct weft__task *t
     if (WEFT__LIKELY(weft__worker_push(w, t)) ? WEFT__RARE(weft__crew_wants() & WEFT__UNWATCHED)
                                               : weft__crew_wants())
         weft__crew_queued(w);
+}
+
+/* The same, if nothing but the slot is needed. False: nothing was done. */
+static inline bool weft__crew_ready_fast(struct weft__worker *w, struct weft__task *t)
+{
+    return WEFT__LIKELY(!(weft__crew_wants() & WEFT__UNWATCHED)) && weft__worker_push_fast(w, t);
 }
 
 /* The running task made a new one. */

@@ -83,6 +83,22 @@ static inline void weft__worker_add(_Atomic unsigned *count, unsigned n)
 
 /* ---- the owner ------------------------------------------------------------------------ */
 
+/* Into the slot, if it is free and no thief is here. False: nothing was done. */
+static inline bool weft__worker_push_fast(struct weft__worker *w, struct weft__task *t)
+{
+    bool done = false;
+
+    atomic_store_explicit(&w->inside, true, memory_order_relaxed); /* as weft__worker_enter, without its call */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (WEFT__LIKELY(!atomic_load_explicit(&w->claimed, memory_order_acquire)) &&
+        WEFT__LIKELY(!atomic_load_explicit(&w->slot, memory_order_relaxed))) {
+        atomic_store_explicit(&w->slot, t, memory_order_relaxed);
+        done = true;
+    }
+    weft__worker_leave(w);
+    return done;
+}
+
 /* Into the slot: true. It was taken, and the task is the last of the ready ones: false. */
 static inline bool weft__worker_push(struct weft__worker *w, struct weft__task *t)
 {
@@ -107,6 +123,23 @@ static inline void weft__worker_push_spawned(struct weft__worker *w, struct weft
     w->spawned = t;
     weft__worker_add(&w->spawned_count, 1);
     weft__worker_leave(w);
+}
+
+/* The task in the slot, if the turn is not over and no thief is here. */
+static inline struct weft__task *weft__worker_slot_fast(struct weft__worker *w)
+{
+    struct weft__task *t = NULL;
+
+    if (WEFT__RARE(w->budget <= 0))
+        return NULL;
+    atomic_store_explicit(&w->inside, true, memory_order_relaxed); /* as above */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (WEFT__LIKELY(!atomic_load_explicit(&w->claimed, memory_order_acquire))) {
+        t = atomic_load_explicit(&w->slot, memory_order_relaxed);
+        atomic_store_explicit(&w->slot, NULL, memory_order_relaxed);
+    }
+    weft__worker_leave(w);
+    return t;
 }
 
 /* The task in the slot, if the turn is not over. */
