@@ -43,7 +43,9 @@ BUILD := $(BUILD:/=)
 CFLAGS   := -g $(if $(SAN),-O1,-O2)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CODE     := -fPIC -fvisibility=hidden -fno-plt -pthread $(SANITIZE)
+# gcc would join the rare tests of a hot path into arithmetic; branches that are never taken are cheaper (6 % of a hop).
+BRANCHES := $(if $(findstring gcc,$(notdir $(CC))),--param logical-op-non-short-circuit=0)
+CODE     := -fPIC -fvisibility=hidden -fno-plt -pthread $(BRANCHES) $(SANITIZE)
 INCLUDE  := -I include -I . $(if $(LIBCO),-I $(LIBCO))
 COMPILE   = $(CC) -std=gnu11 $(WARNINGS) $(CODE) $(INCLUDE) $(CPPFLAGS) $(CFLAGS)
 # Lazy binding would take 3 KiB of the first stack that calls a function; a library whose threads run stays.

@@ -237,20 +237,31 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
     return true;
 }
 
+/* Something came before it could park. */
+static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft__actor *a,
+                                               struct weft_msg **m)
+{
+    if (!look_again(l, a, m))
+        return false;
+    if (l->worker->budget > 0)
+        return true;
+    put_off(l, a, *m);
+    return false;
+}
+
 /* Its function or handler has returned. True: it goes on, reacting, with *m. */
 static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
     if (WEFT__RARE((a->unusual | WEFT__HANDLER) != (WEFT__ARRANGED | WEFT__HANDLER)) ||
-        WEFT__RARE(a->saved) || WEFT__RARE(!weft__fast_is_empty(a)) ||
-        WEFT__RARE(!weft__fast_can_end(l, a->current)))
+        WEFT__RARE(a->saved) || WEFT__RARE(a->in) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
         return settle_slowly(l, a, m);
     weft__fast_end_current(l, a);
     a->phase = WEFT__REACTING;
     a->unusual = 0;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    if (WEFT__RARE(!weft__inbox_park(&a->box, a->parked)))
-        weft__crew_ready(l->worker, &a->task);
-    return false;
+    if (WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))
+        return false;
+    return look_now(l, a, m);
 }
 
 static inline void react(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)

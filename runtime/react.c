@@ -35,6 +35,13 @@ static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *st
     return (const char *)state >= s->low && (const char *)state < s->top;
 }
 
+/* Stacks are aligned to their size: what differs from here in low bits only is on this one, or in its guard. */
+static inline bool near_here(struct weft__lane *l, const void *state)
+{
+    return ((uintptr_t)state ^ (uintptr_t)__builtin_frame_address(0)) < (size_t)WEFT__STACK_SMALLEST
+                                                                            << l->stack_class;
+}
+
 static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_t n)
 {
     a->type_count = (uint16_t)n;
@@ -77,9 +84,9 @@ void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type 
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
 
-    if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED)) || WEFT__RARE(!run) ||
-        WEFT__RARE(!types) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) ||
-        WEFT__RARE(on_stack(l, a, state))) {
+    if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED)) ||
+        WEFT__RARE(!run) || WEFT__RARE(!types) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) ||
+        WEFT__RARE(near_here(l, state))) {
         react_slowly(time, run, state, types, n);
         return;
     }

@@ -28,27 +28,32 @@ static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct w
 
 /* The usual receiver waits, and is put into the slot of the sender's worker. Everything else is called, last, so that
  * this needs no frame. */
-static inline int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to, struct weft_msg *m)
 {
-    struct weft__actor  *a = weft__actor_at(to), *self = l->self;
-    struct weft__worker *w = l->worker;
+    struct weft__actor *a = weft__actor_at(to);
 
     m->to = to.id;
-    m->from = WEFT__LIKELY(self) ? weft__actor_pid(self) : 0;
     if (WEFT__RARE(!a) || WEFT__RARE(weft__actor_pid(a) != to.id))
         return refused(l, m);
     enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
     if (WEFT__RARE(how == WEFT__REFUSED))
         return refused(l, m);
-    if (WEFT__LIKELY(w) && WEFT__RARE(--w->budget <= 0))
+    if (w && WEFT__RARE(--w->budget <= 0))
         return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
-    if (how == WEFT__MUST_WAKE && (WEFT__RARE(!w) || WEFT__RARE(a->unusual & WEFT__THREAD) ||
-                                   WEFT__RARE(!weft__crew_ready_fast(w, &a->task))))
+    if (how == WEFT__MUST_WAKE &&
+        (!w || WEFT__RARE(a->unusual & WEFT__THREAD) || WEFT__RARE(!weft__crew_ready_fast(w, &a->task))))
         return wake_and_end(l, a);
     return 0;
 }
 
-/* The first send of a thread or of a type, a large body, an empty magazine, a mistake. */
+/* From any thread. */
+static int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    m->from = l->self ? weft__actor_pid(l->self) : 0;
+    return post(l, l->worker, to, m);
+}
+
+/* From a thread, or the first of a type, a large body, an empty magazine, a mistake. */
 static __attribute__((noinline)) int send_slowly(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane_need();
@@ -64,12 +69,13 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane();
 
-    if (WEFT__RARE(!l) || WEFT__RARE(!type) || WEFT__RARE(!body))
+    if (WEFT__RARE(!l) || WEFT__RARE(!l->worker) || WEFT__RARE(!type) || WEFT__RARE(!body))
         return send_slowly(to, type, body);
     struct weft_msg *m = weft__fast_message(l, type, body);
     if (WEFT__RARE(!m))
         return send_slowly(to, type, body);
-    return send(l, to, m);
+    m->from = weft__actor_pid(l->self);
+    return post(l, l->worker, to, m);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)

@@ -88,7 +88,8 @@ static inline bool weft__worker_push_fast(struct weft__worker *w, struct weft__t
 {
     bool done = false;
 
-    atomic_store_explicit(&w->inside, true, memory_order_relaxed); /* as weft__worker_enter, without its call */
+    atomic_store_explicit(&w->inside, true,
+                          memory_order_relaxed); /* as weft__worker_enter, without its call */
     atomic_signal_fence(memory_order_seq_cst);
     if (WEFT__LIKELY(!atomic_load_explicit(&w->claimed, memory_order_acquire)) &&
         WEFT__LIKELY(!atomic_load_explicit(&w->slot, memory_order_relaxed))) {
