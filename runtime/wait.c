@@ -140,7 +140,8 @@ int weft__wait_until(struct weft__actor *a, int64_t deadline)
 
     if (!x)
         return -1;
-    x->timer.fire = fire;
+    if (!x->timer.fire) /* once: whoever polls reads it */
+        x->timer.fire = fire;
     atomic_store_explicit(&x->deadline, deadline, memory_order_relaxed);
     atomic_store_explicit(&x->wait, a->parked, memory_order_relaxed);
     a->unusual |= WEFT__TIMED;
