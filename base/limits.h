@@ -13,6 +13,15 @@ enum {
      * caches. Less: fairer. 4096 is some 80 us of plain hops. */
     WEFT__TURN_MESSAGES = 4096,
 
+    /* A message that only makes a mailbox longer counts for so many: its receiver should get to work. */
+    WEFT__BACKLOG_COST = 4,
+    /* A receiver may go on beyond its turn with what it took at once, or many senders would outrun it; so far. */
+    WEFT__BATCH_MESSAGES = 65536,
+
+    /* More new tasks than these go first when the one that makes them gives way: they are warm now. Fewer stay
+     * where the newest is first, which walks a tree of them depth first. */
+    WEFT__SPAWNED_MANY = 256,
+
     /* Every so many turns the worker looks at what other threads queued before its own work. */
     WEFT__GLOBAL_EVERY = 61,
 

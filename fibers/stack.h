@@ -9,6 +9,7 @@
 #ifndef WEFT__STACK_H
 #define WEFT__STACK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,7 +58,13 @@ void weft__stack_flush(struct weft__stack_cache *cache);
 int64_t weft__stack_cool(int64_t now);
 
 /* True from the first weft__stack_get that failed until a stack is given back. Any thread; a hint. */
-bool weft__stack_short(void);
+static inline bool weft__stack_short(void)
+{
+    extern __attribute__((visibility("hidden"))) atomic_bool weft__stack_is_short;
+
+    return atomic_load_explicit(&weft__stack_is_short,
+                                memory_order_relaxed); /* promises nothing about other memory */
+}
 /* How deep it ever was since its pages were last given to the kernel: bytes from its lowest touched page to its
  * end, in whole pages. 0: untouched. */
 size_t weft__stack_used(const struct weft__stack *s);

@@ -125,7 +125,8 @@ typedef struct weft_options { /* all zero: the defaults */
 
 /* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on
  * any worker. A thread that spawns becomes an actor (weft_self), so that it can be answered. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of
- * weft_strerror names the sysctl), WEFT_EINVALID (no function, an absurd size). Nothing is left behind. */
+ * weft_strerror names the sysctl), WEFT_EINVALID (no function, an absurd size). Nothing is left behind. A fiber whose
+ * turn is over gives way here. */
 #define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
 int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */

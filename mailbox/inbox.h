@@ -81,8 +81,9 @@ static inline enum weft__push weft__inbox_push(struct weft__inbox *box, struct w
     }
 }
 
-/* Reader only: all that was pushed, oldest first, or NULL. */
-static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box)
+/* Reader only: all that was pushed, oldest first, or NULL. What was not meant for `to`, but for the slot's last owner,
+ * is added to *late. */
+static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_t to, struct weft_msg **late)
 {
     /* relaxed: 0 needs nothing, anything else is taken by the exchange. */
     if (atomic_load_explicit(&box->word, memory_order_relaxed) == WEFT__INBOX_EMPTY)
@@ -92,9 +93,9 @@ static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box)
     struct weft_msg *newest = (struct weft_msg *)word, *oldest = NULL;
 
     while (newest) {
-        struct weft_msg *before = newest->next;
-        newest->next = oldest;
-        oldest = newest;
+        struct weft_msg *before = newest->next, **list = WEFT__LIKELY(newest->to == to) ? &oldest : late;
+        newest->next = *list;
+        *list = newest;
         newest = before;
     }
     return oldest;

@@ -112,17 +112,30 @@ struct weft__extra *weft__actor_extra(struct weft__actor *a)
     return a->extra;
 }
 
-void *weft__actor_own(struct weft__actor *a, size_t bytes)
+static bool is_cell(size_t bytes) { return bytes <= sizeof(struct weft_msg) - sizeof(struct weft__owned); }
+
+void *weft__actor_own(struct weft__lane *l, struct weft__actor *a, size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX - sizeof(struct weft__owned))
-        return NULL;
-    struct weft__owned *o = weft__memory_get(sizeof *o + bytes);
+    struct weft__owned *o = NULL;
+
+    if (is_cell(bytes))
+        o = weft__cells_get(&l->messages, &weft__messages);
+    else if (bytes <= PTRDIFF_MAX - sizeof *o)
+        o = weft__memory_get(sizeof *o + bytes);
     if (!o)
         return NULL;
     o->next = a->owned;
     o->bytes = bytes;
     a->owned = o;
     return memset(o + 1, 0, bytes);
+}
+
+static void disown(struct weft__lane *l, struct weft__owned *o)
+{
+    if (is_cell(o->bytes))
+        weft__cells_put(&l->messages, &weft__messages, o);
+    else
+        weft__memory_put(o);
 }
 
 static void bury(struct weft__lane *l, struct weft_msg *list)
@@ -159,7 +172,7 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     while (a->owned) {
         struct weft__owned *o = a->owned;
         a->owned = o->next;
-        weft__memory_put(o);
+        disown(l, o);
     }
     if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__lane_leave */
         a->phase = WEFT__FREE;

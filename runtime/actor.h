@@ -41,7 +41,7 @@ enum {
     WEFT__SIZED = 64        /* it asked for a stack of a size */
 };
 
-/* Memory that lives as long as its actor. */
+/* Memory that lives as long as its actor: what fits is a cell, as of messages. */
 struct weft__owned {
     struct weft__owned *next;
     size_t              bytes;
@@ -166,8 +166,9 @@ static inline struct weft__actor *weft__actor_at(weft_pid pid)
 }
 /* NULL: no memory. */
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual);
-struct weft__extra *weft__actor_extra(struct weft__actor *a);             /* NULL: no memory */
-void               *weft__actor_own(struct weft__actor *a, size_t bytes); /* zeroed; NULL: no memory */
+struct weft__extra *weft__actor_extra(struct weft__actor *a); /* NULL: no memory */
+void               *weft__actor_own(struct weft__lane *l, struct weft__actor *a,
+                                    size_t bytes); /* zeroed; NULL: no memory */
 /* Who lives there now: relaxed, because the mailbox decides, and this only spares the long dead a message. */
 static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 {

@@ -73,19 +73,22 @@ static inline void weft__fast_end_current(struct weft__lane *l, struct weft__act
     l->messages.count++;
 }
 
-/* The message that an actor was woken with, if it waits for that one type and no other is there. NULL: ask
- * weft__wait_again. */
-static inline struct weft_msg *weft__fast_only(struct weft__actor *a)
+/* The next of the messages it has, if it waits for its type by name. NULL: ask weft__wait_again. */
+static inline struct weft_msg *weft__fast_next(struct weft__actor *a)
 {
-    struct weft_msg *m = a->in;
+    struct weft_msg  *m = a->in;
+    unsigned          n = a->type_count;
+    weft_type *const *types = WEFT__LIKELY(n == 1) ? &a->type : a->types;
 
-    /* relaxed: the id is only compared. */
-    if (WEFT__LIKELY(m) && WEFT__LIKELY(a->type_count == 1) &&
-        WEFT__LIKELY(__atomic_load_n(&a->type->id, __ATOMIC_RELAXED) == m->type)) {
-        m->tag = a->type->tag;
-        a->in = m->next;
-        return m;
-    }
+    if (WEFT__RARE(!m))
+        return NULL;
+    for (unsigned i = 0; i < n; i++)
+        /* relaxed: the id is only compared. */
+        if (WEFT__LIKELY(__atomic_load_n(&types[i]->id, __ATOMIC_RELAXED) == m->type)) {
+            m->tag = types[i]->tag;
+            a->in = m->next;
+            return m;
+        }
     return NULL;
 }
 

@@ -60,7 +60,8 @@ static void keep_stack(struct weft__lane *l, struct weft__actor *a)
 /* Its message, after a look at all there is; or none, because its time is over. False: it waits on. */
 static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    *m = weft__wait_again(l, a);
+    if (!(*m = weft__fast_next(a)))
+        *m = weft__wait_again(l, a);
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
         return false;
@@ -89,7 +90,7 @@ struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
     struct weft__actor *next = actor_of(t);
     struct weft_msg    *m = NULL;
     if (WEFT__LIKELY(next->phase == WEFT__RECEIVING) && WEFT__LIKELY(!(next->unusual & WEFT__TIMED)))
-        m = weft__fast_only(next);
+        m = weft__fast_next(next);
     if (WEFT__RARE(!m)) {
         l->hand = next; /* the loop knows more */
         return park_to_loop(l, a);
@@ -243,7 +244,7 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
 {
     if (!look_again(l, a, m))
         return false;
-    if (l->worker->budget > 0)
+    if (!*m || l->worker->budget > 0)
         return true;
     put_off(l, a, *m);
     return false;
@@ -253,13 +254,16 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
 static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
     if (WEFT__RARE((a->unusual | WEFT__HANDLER) != (WEFT__ARRANGED | WEFT__HANDLER)) ||
-        WEFT__RARE(a->saved) || WEFT__RARE(a->in) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
+        WEFT__RARE(a->saved) || WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES) ||
+        WEFT__RARE(!weft__fast_can_end(l, a->current)))
         return settle_slowly(l, a, m);
     weft__fast_end_current(l, a);
     a->phase = WEFT__REACTING;
     a->unusual = 0;
+    if ((*m = weft__fast_next(a)))
+        return true;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    if (WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))
+    if (WEFT__LIKELY(weft__fast_is_empty(a)) && WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))
         return false;
     return look_now(l, a, m);
 }
@@ -348,7 +352,7 @@ void weft__loop(void)
         if (WEFT__RARE(!a))
             a = next_actor(l);
         if (WEFT__LIKELY(a->phase == WEFT__REACTING && !a->unusual && l->spare->size_class == l->stack_class))
-            m = weft__fast_only(a);
+            m = weft__fast_next(a);
         if (WEFT__LIKELY(m))
             react(l, a, m);
         else

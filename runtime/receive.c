@@ -6,13 +6,26 @@
 #include "runtime/fast.h"
 #include "sched/clock.h"
 
-static void wait_for(struct weft__actor *a, weft_type *const *types, size_t n)
+static inline void set_types(struct weft__actor *a, weft_type *const *types, size_t n)
 {
     a->type_count = (uint16_t)n;
-    if (n == 1)
+    if (WEFT__LIKELY(n == 1))
         a->type = types[0];
     else
         a->types = types;
+}
+
+/* Its turn is over, and so is what it took at once. */
+static inline bool must_give_way(const struct weft__lane *l, const struct weft__actor *a)
+{
+    int left = l->worker->budget;
+
+    return left <= 0 && (!a->in || left <= -WEFT__BATCH_MESSAGES);
+}
+
+static void wait_for(struct weft__actor *a, weft_type *const *types, size_t n)
+{
+    set_types(a, types, n);
     a->parked += WEFT__INBOX_NEXT_WAIT;
 }
 
@@ -42,7 +55,7 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
     if (a->current)
         weft__message_free(l, a->current);
     a->current = NULL;
-    if (l->worker && l->worker->budget <= 0 && !handler) {
+    if (l->worker && !handler && must_give_way(l, a)) {
         weft__loop_yield(l, a);
         l = weft__lane();
     }
@@ -71,7 +84,7 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
     return receive_any_way(l, l->self, time, types, n);
 }
 
-/* Something came that is not the one message it was woken with. */
+/* Something came since the last look. */
 static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft_msg *m = weft__wait_again(l, a);
@@ -88,13 +101,18 @@ weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
 
-    if (WEFT__RARE(!a) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(!types) ||
-        WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
-        WEFT__RARE(l->worker->budget <= 0) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
+    if (WEFT__RARE(!a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT16_MAX) ||
+        WEFT__RARE(!types) || WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
+        WEFT__RARE(must_give_way(l, a)) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
         return receive_slowly(time, types, n);
     weft__fast_end_current(l, a);
-    a->type = types[0];
-    a->type_count = 1;
+    set_types(a, types, n);
+    struct weft_msg *m = weft__fast_next(a);
+    if (m) {
+        a->current = m;
+        l->worker->budget--;
+        return m;
+    }
     a->parked += WEFT__INBOX_NEXT_WAIT;
     return WEFT__LIKELY(weft__fast_is_empty(a)) ? weft__loop_park(l, a) : receive_next(l, a);
 }

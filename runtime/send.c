@@ -38,7 +38,7 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
     enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
     if (WEFT__RARE(how == WEFT__REFUSED))
         return refused(l, m);
-    if (w && WEFT__RARE(--w->budget <= 0))
+    if (w && WEFT__RARE((w->budget -= how == WEFT__QUEUED ? WEFT__BACKLOG_COST : 1) <= 0))
         return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
     if (how == WEFT__MUST_WAKE &&
         (!w || WEFT__RARE(a->unusual & WEFT__THREAD) || WEFT__RARE(!weft__crew_ready_fast(w, &a->task))))

@@ -38,9 +38,9 @@ static int give_stack(struct weft__lane *l, struct weft__actor *a, size_t bytes)
     return a->stack ? 0 : WEFT_ESTACK;
 }
 
-static int give_copy(struct weft__actor *a, size_t bytes)
+static int give_copy(struct weft__lane *l, struct weft__actor *a, size_t bytes)
 {
-    void *copy = weft__actor_own(a, bytes);
+    void *copy = weft__actor_own(l, a, bytes);
 
     if (!copy)
         return WEFT_EMEMORY;
@@ -53,7 +53,7 @@ static int equip(struct weft__lane *l, struct weft__actor *a, const weft_options
     int error = 0;
 
     if (how->copy_bytes)
-        error = give_copy(a, how->copy_bytes);
+        error = give_copy(l, a, how->copy_bytes);
     if (!error && how->name)
         error = give_name(a, how->name);
     if (!error && how->stack_bytes)
@@ -71,11 +71,12 @@ static void unmake(struct weft__lane *l, struct weft__actor *a)
 
 static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_options *how)
 {
-    struct weft__actor *a = weft__stack_short() ? NULL : weft__actor_new(l, fn, arg, 0);
+    struct weft__actor *a = WEFT__RARE(weft__stack_short()) ? NULL : weft__actor_new(l, fn, arg, 0);
 
-    l->spawn_error = weft__stack_short() ? WEFT_ESTACK : WEFT_EMEMORY;
-    if (!a)
+    if (WEFT__RARE(!a)) {
+        l->spawn_error = weft__stack_short() ? WEFT_ESTACK : WEFT_EMEMORY;
         return WEFT_NOBODY;
+    }
     int error = how ? equip(l, a, how) : 0;
     if (error) {
         unmake(l, a);
@@ -83,10 +84,26 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
         return WEFT_NOBODY;
     }
     weft_pid pid = {weft__actor_pid(a)};
-    if (l->worker)
-        weft__crew_spawned(l->worker, &a->task);
-    else
+    if (!l->worker) {
         weft__crew_share(&a->task);
+        return pid;
+    }
+    weft__crew_spawned(l->worker, &a->task);
+    if (--l->worker->budget <= 0 && !(l->self->unusual & WEFT__HANDLER))
+        weft__loop_yield(l, l->self);
+    return pid;
+}
+
+static __attribute__((noinline)) weft_pid make_from_outside(struct weft__lane *l, weft_fn *fn, void *arg,
+                                                            const weft_options *how)
+{
+    weft_pid pid = WEFT_NOBODY;
+
+    l->spawn_error = l->self || weft__thread_actor() ? weft__system_hold() : WEFT_EMEMORY;
+    if (l->spawn_error)
+        return pid;
+    pid = make(l, fn, arg, how);
+    weft__system_release();
     return pid;
 }
 
@@ -94,23 +111,19 @@ weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t
 {
     struct weft__lane *l = weft__lane_need();
     weft_options       whole = {0};
-    weft_pid           pid = WEFT_NOBODY;
 
-    if (!l)
+    if (WEFT__RARE(!l))
         return WEFT_NOBODY;
-    if (how) /* a caller compiled with another version may know fewer fields, or more */
+    if (how &&
+        size != sizeof whole) { /* a caller compiled with another version may know fewer fields, or more */
         memcpy(&whole, how, size < sizeof whole ? size : sizeof whole);
-    l->spawn_error = WEFT_EINVALID;
-    if (!fn || (whole.copy_bytes && !arg))
-        return pid;
-    if (l->worker)
-        return make(l, fn, arg, how ? &whole : NULL);
-    l->spawn_error = l->self || weft__thread_actor() ? weft__system_hold() : WEFT_EMEMORY;
-    if (l->spawn_error)
-        return pid;
-    pid = make(l, fn, arg, how ? &whole : NULL);
-    weft__system_release();
-    return pid;
+        how = &whole;
+    }
+    if (!fn || (how && how->copy_bytes && !arg)) {
+        l->spawn_error = WEFT_EINVALID;
+        return WEFT_NOBODY;
+    }
+    return l->worker ? make(l, fn, arg, how) : make_from_outside(l, fn, arg, how);
 }
 
 int weft_spawn_error(void)
@@ -135,7 +148,7 @@ void *weft_alloc(size_t bytes)
 
     if (!l || !l->self)
         l = weft__thread_actor();
-    return l ? weft__actor_own(l->self, bytes) : NULL;
+    return l ? weft__actor_own(l, l->self, bytes) : NULL;
 }
 
 void weft_yield(void)

@@ -11,12 +11,12 @@
  */
 #include <stddef.h>
 
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 #include "sched/clock.h"
 
 enum { RETRY_NS = 20000 };
 
-static bool wants_one_of(struct weft__actor *a, struct weft_msg *m)
+bool weft__wait_wants(struct weft__actor *a, struct weft_msg *m)
 {
     weft_type *const *list = a->type_count == 1 ? &a->type : a->types;
     weft_type        *match = NULL;
@@ -33,16 +33,6 @@ static bool wants_one_of(struct weft__actor *a, struct weft_msg *m)
     if (match)
         m->tag = match->tag;
     return match;
-}
-
-bool weft__wait_wants(struct weft__actor *a, struct weft_msg *m)
-{
-    /* relaxed: only compared. 0, not yet interned, equals no message's. */
-    if (WEFT__LIKELY(a->type_count == 1 && __atomic_load_n(&a->type->id, __ATOMIC_RELAXED) == m->type)) {
-        m->tag = a->type->tag;
-        return true;
-    }
-    return wants_one_of(a, m);
 }
 
 static void save(struct weft__actor *a, struct weft_msg *m)
@@ -75,32 +65,29 @@ static struct weft_msg *from_saved(struct weft__actor *a)
     return NULL;
 }
 
-/* What was pushed goes to `in`; what was meant for the slot's last owner does not. False: there was nothing. */
+/* What was pushed goes to `in`, which is empty. False: there was nothing for it. */
 static bool take(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg  *m = weft__inbox_take(&a->box);
-    struct weft_msg **end = &a->in;
+    struct weft_msg *late = NULL;
 
-    if (!m)
-        return false;
-    *end = m;
-    while ((m = *end)) {
-        if (WEFT__LIKELY(m->to == weft__actor_pid(a))) {
-            end = &m->next;
-        } else {
-            *end = m->next;
-            weft__message_dead(l, m);
-        }
+    a->in = weft__inbox_take(&a->box, weft__actor_pid(a), &late);
+    while (WEFT__RARE(late)) {
+        struct weft_msg *m = late;
+        late = m->next;
+        weft__message_dead(l, m);
     }
-    return true;
+    return a->in;
 }
 
 struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
 {
     do {
-        for (struct weft_msg *m; (m = a->in);) {
+        for (struct weft_msg *m; a->in;) {
+            if (WEFT__LIKELY(m = weft__fast_next(a)))
+                return m;
+            m = a->in;
             a->in = m->next;
-            if (WEFT__LIKELY(weft__wait_wants(a, m)))
+            if (weft__wait_wants(a, m))
                 return m;
             save(a, m);
         }

@@ -89,14 +89,22 @@ void weft__worker_append(struct weft__worker *w, struct weft__queue *list, unsig
     weft__worker_leave(w);
 }
 
+/* One, or if there are many, all. */
+static void let_spawned_in(struct weft__worker *w)
+{
+    bool many = atomic_load_explicit(&w->spawned_count, memory_order_relaxed) > WEFT__SPAWNED_MANY;
+
+    for (struct weft__task *t = pop_spawned(w); t; t = many ? pop_spawned(w) : NULL)
+        push_ready(w, t);
+}
+
 void weft__worker_yielded(struct weft__worker *w, struct weft__task *t)
 {
     weft__worker_enter(w);
-    struct weft__task *slot = empty_slot(w), *fresh = pop_spawned(w);
+    struct weft__task *slot = empty_slot(w);
     if (slot)
         push_ready(w, slot);
-    if (fresh)
-        push_ready(w, fresh);
+    let_spawned_in(w);
     push_ready(w, t);
     weft__worker_leave(w);
 }
@@ -122,11 +130,11 @@ static void shuffle(struct weft__worker *w)
 void weft__worker_end_turn(struct weft__worker *w)
 {
     weft__worker_enter(w);
-    struct weft__task *t = empty_slot(w), *fresh = t ? pop_spawned(w) : NULL;
-    if (fresh)
-        push_ready(w, fresh);
-    if (t)
+    struct weft__task *t = empty_slot(w);
+    if (t) {
+        let_spawned_in(w);
         push_ready(w, t);
+    }
     if (w->random)
         shuffle(w);
     else

@@ -161,7 +161,7 @@ static inline struct weft__task *weft__worker_slot(struct weft__worker *w)
 struct weft__task *weft__worker_take(struct weft__worker *w);
 /* A list of tasks goes behind the ready ones. */
 void weft__worker_append(struct weft__worker *w, struct weft__queue *list, unsigned n);
-/* Puts the running task behind all that is ready, and lets one new task in before it. */
+/* Puts the running task behind all that is ready, and lets a new task in before it, or many if there are. */
 void weft__worker_yielded(struct weft__worker *w, struct weft__task *t);
 /* The turn is over: the slot's task goes behind the ready ones, and a new budget begins. */
 void weft__worker_end_turn(struct weft__worker *w);

@@ -182,10 +182,16 @@ static unsigned long accounted(void)
 
 static void take(uint32_t mine)
 {
-    for (struct weft_msg *m = weft__inbox_take(&slot.box), *next; m; m = next) {
-        next = m->next;
-        read_one(m, mine, &received);
-    }
+    /* What is late was sent before. */
+    struct weft_msg *old = NULL, *ours = weft__inbox_take(&slot.box, mine, &old), *lists[] = {old, ours};
+
+    for (int i = 0; i < 2; i++)
+        for (struct weft_msg *m = lists[i], *next; m; m = next) {
+            next = m->next;
+            if ((m->to == mine) != (i == 1))
+                count(&wrong); /* I8 */
+            read_one(m, mine, &received);
+        }
 }
 
 static void read_all(void)

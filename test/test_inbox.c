@@ -19,13 +19,21 @@ static uint64_t wait(unsigned n) { return weft__inbox_parked(MINE) + n * WEFT__I
 static enum weft__push push(int n) { return weft__inbox_push(&box, &in, &m[n], MINE); }
 static uint64_t        word(void) { return atomic_load(&box.word); }
 
+static struct weft_msg *take(void)
+{
+    struct weft_msg *late = NULL, *taken = weft__inbox_take(&box, 0, &late); /* to nobody in particular */
+
+    cr_expect_null(late);
+    return taken;
+}
+
 static void fresh(void) { weft__inbox_open(&box); }
 
 TestSuite(inbox, .init = fresh, .timeout = 10);
 
 Test(inbox, is_empty_when_opened)
 {
-    cr_expect_null(weft__inbox_take(&box));
+    cr_expect_null(take());
     cr_expect_eq(word(), WEFT__INBOX_EMPTY);
 }
 
@@ -33,12 +41,30 @@ Test(inbox, gives_all_that_was_pushed_oldest_first)
 {
     for (int i = 0; i < 5; i++)
         cr_expect_eq(push(i), WEFT__QUEUED);
-    struct weft_msg *taken = weft__inbox_take(&box);
+    struct weft_msg *taken = take();
     for (int i = 0; i < 5; i++, taken = taken->next)
         cr_assert_eq(taken, &m[i], "%d", i);
     cr_expect_null(taken);
-    cr_expect_null(weft__inbox_take(&box));
+    cr_expect_null(take());
     cr_expect_null(in, "nobody was parked");
+}
+
+Test(inbox, sorts_out_what_was_meant_for_the_last_owner)
+{
+    struct weft_msg *late = NULL;
+
+    for (int i = 0; i < 5; i++) {
+        m[i].to = i % 2 ? MINE : OTHER;
+        push(i);
+    }
+    struct weft_msg *taken = weft__inbox_take(&box, MINE, &late);
+    cr_assert_eq(taken, &m[1]);
+    cr_assert_eq(taken->next, &m[3]);
+    cr_expect_null(taken->next->next);
+    cr_assert_eq(late, &m[0]);
+    cr_assert_eq(late->next, &m[2]);
+    cr_assert_eq(late->next->next, &m[4]);
+    cr_expect_null(late->next->next->next);
 }
 
 Test(inbox, hands_the_message_over_when_its_reader_is_parked)
@@ -58,14 +84,14 @@ Test(inbox, asks_for_one_wake_per_park)
     cr_expect_eq(push(1), WEFT__QUEUED);
     cr_expect_eq(push(2), WEFT__QUEUED);
     cr_expect_eq(in, &m[0], "the others come by take");
-    cr_expect_eq(weft__inbox_take(&box), &m[1]);
+    cr_expect_eq(take(), &m[1]);
 }
 
 Test(inbox, refuses_to_park_when_a_message_came_first)
 {
     push(0);
     cr_expect_not(weft__inbox_park(&box, wait(1)));
-    cr_expect_eq(weft__inbox_take(&box), &m[0]);
+    cr_expect_eq(take(), &m[0]);
     cr_expect(weft__inbox_park(&box, wait(1)));
 }
 
@@ -92,7 +118,7 @@ Test(inbox, is_not_unparked_when_it_is_not_parked)
     cr_expect_not(weft__inbox_unpark(&box, wait(1)));
     push(0);
     cr_expect_not(weft__inbox_unpark(&box, wait(1)));
-    cr_expect_eq(weft__inbox_take(&box), &m[0]);
+    cr_expect_eq(take(), &m[0]);
 }
 
 Test(inbox, refuses_a_message_for_another_generation_while_parked)
@@ -127,7 +153,7 @@ Test(inbox, may_be_opened_again)
     weft__inbox_close(&box);
     weft__inbox_open(&box);
     cr_expect_eq(push(0), WEFT__QUEUED);
-    cr_expect_eq(weft__inbox_take(&box), &m[0]);
+    cr_expect_eq(take(), &m[0]);
 }
 
 Test(inbox, has_words_for_every_generation_and_wait)

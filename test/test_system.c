@@ -860,7 +860,7 @@ static void uses_the_heap(void *arg)
 {
     (void)arg;
     for (int i = 0; i < 10; i++) {
-        weft_alloc(10);
+        weft_alloc(1000);
         weft_send(weft_self(), LARGE, {1});
         weft_receive_within(weft_ms(1), LARGE);
     }
