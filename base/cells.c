@@ -52,11 +52,15 @@ struct weft__cell *weft__cells_refill(struct weft__cells *c, struct weft__depot 
 
 void weft__cells_spill(struct weft__cells *c, struct weft__depot *d)
 {
+    struct weft__cell *last = c->loaded; /* of those that stay: the warmest */
+
+    for (int i = 1; i < WEFT__MAGAZINE_SLACK; i++)
+        last = last->next;
     if (c->spare)
         depot_put(d, c->spare);
-    c->spare = c->loaded;
-    c->loaded = NULL;
-    c->count = 0;
+    c->spare = last->next;
+    last->next = NULL;
+    c->count = WEFT__MAGAZINE_SLACK;
 }
 
 void weft__cells_flush(struct weft__cells *c, struct weft__depot *d)

@@ -41,7 +41,8 @@ struct weft__cells {
 };
 
 struct weft__cell *weft__cells_refill(struct weft__cells *c, struct weft__depot *d); /* one cell, or NULL */
-void               weft__cells_spill(struct weft__cells *c, struct weft__depot *d);
+void               weft__cells_spill(struct weft__cells *c,
+                                     struct weft__depot *d); /* a magazine and the slack are loaded */
 /* Gives all of a thread's cells back: its last act. */
 void weft__cells_flush(struct weft__cells *c, struct weft__depot *d);
 
@@ -63,7 +64,7 @@ static inline void weft__cells_put(struct weft__cells *c, struct weft__depot *d,
 
     cell->next = c->loaded;
     c->loaded = cell;
-    if (WEFT__RARE(++c->count >= WEFT__MAGAZINE))
+    if (WEFT__RARE(++c->count >= WEFT__MAGAZINE + WEFT__MAGAZINE_SLACK))
         weft__cells_spill(c, d);
 }
 

@@ -44,6 +44,9 @@ enum {
 
     /* Cells that travel between threads together. The way back costs 24 ns a cell at 64, 1 ns at 256. */
     WEFT__MAGAZINE = 256,
+    /* A thread keeps so many more before it gives a magazine away: one that takes and gives at the edge of a magazine
+     * would else go the long way each time. */
+    WEFT__MAGAZINE_SLACK = 32,
 
     /* A pid is node, generation and slot. 2^28 actors at once; 2^28 lives of a slot before it is retired. */
     WEFT__SLOT_BITS = 28,

@@ -47,7 +47,7 @@ static inline uint64_t weft__inbox_parked(uint32_t generation) { return (uint64_
 
 static inline bool weft__inbox_is_parked(uint64_t word, uint32_t generation)
 {
-    return (word & (WEFT__INBOX_NEXT_WAIT - 1)) == weft__inbox_parked(generation);
+    return (word ^ weft__inbox_parked(generation)) << (63 - WEFT__GENERATION_BITS) == 0;
 }
 
 /* Any thread. MUST_WAKE: the reader was parked, m is in *in, and the caller now owns the reader and must queue it.

@@ -116,7 +116,7 @@ extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;
 /* initial-exec: no call to find it, also in the shared library. */
 extern WEFT__HIDDEN __thread struct weft__lane *weft__lane_here __attribute__((tls_model("initial-exec")));
 
-/* This thread's; NULL: it has none yet. A fiber may go on in another thread, and a compiler may keep the address of a
+/* This thread's; one where nobody runs, and no worker, if it has none yet. A fiber may go on in another thread, and a compiler may keep the address of a
  * thread-local variable over a call (D8), so it is read by code that the compiler does not look into, each time. */
 static inline struct weft__lane *weft__lane(void)
 {

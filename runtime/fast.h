@@ -56,7 +56,7 @@ static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_typ
 static inline bool weft__fast_can_end(const struct weft__lane *l, const struct weft_msg *m)
 {
     return !m || (WEFT__LIKELY(!(m->flags & WEFT__MSG_LARGE)) &&
-                  WEFT__LIKELY(l->messages.count < WEFT__MAGAZINE - 1));
+                  WEFT__LIKELY(l->messages.count < WEFT__MAGAZINE + WEFT__MAGAZINE_SLACK - 1));
 }
 
 /* What it received last was read, or handed over: only the memory goes back. */

@@ -36,7 +36,7 @@ static const struct weft__stack *present_stack(void)
 {
     struct weft__lane *l = weft__lane();
 
-    if (!l || !l->worker || !l->self)
+    if (!l->worker || !l->self)
         return NULL;
     return l->self->stack ? l->self->stack : l->spare;
 }

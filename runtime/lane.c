@@ -13,7 +13,8 @@
 #include "base/memory.h"
 #include "runtime/actor.h"
 
-__thread struct weft__lane *weft__lane_here;
+static struct weft__lane    nowhere; /* of threads that have none: nobody runs there; never written */
+__thread struct weft__lane *weft__lane_here = &nowhere;
 
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__lane *lanes;      /* under lock: all there ever were */
@@ -51,7 +52,7 @@ static struct weft__lane *new_lane(void)
 
 struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
 {
-    if (weft__lane_here)
+    if (weft__lane_here != &nowhere)
         return weft__lane_here;
     pthread_once(&key_made, make_key);
     pthread_mutex_lock(&lock);
@@ -72,7 +73,7 @@ void __attribute__((noinline)) weft__lane_leave(void)
 {
     struct weft__lane *l = weft__lane_here;
 
-    if (!l)
+    if (l == &nowhere)
         return;
     pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
     struct weft__actor *self = l->self;
@@ -84,7 +85,7 @@ void __attribute__((noinline)) weft__lane_leave(void)
     weft__cells_flush(&l->messages, &weft__messages);
     weft__cells_flush(&l->actors, &weft__actors);
     weft__stack_flush(&l->stacks);
-    weft__lane_here = NULL;
+    weft__lane_here = &nowhere;
     pthread_setspecific(at_thread_end, NULL);
     pthread_mutex_lock(&lock);
     l->next_idle = idle_lanes;

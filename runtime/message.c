@@ -154,9 +154,10 @@ void weft_drop(weft_msg *m)
     if (!m)
         return;
     must_live(m);
-    struct weft__lane *l = weft__lane();
-    if (l->self && l->self->current == m)
+    struct weft__lane *l = weft__lane_need();
+    if (l && l->self && l->self->current == m)
         l->self->current = NULL;
     destroy_body(m);
-    give_back(weft__lane(), m);
+    if (l) /* a thread that has no memory for its first steps loses a cell */
+        give_back(weft__lane(), m);
 }

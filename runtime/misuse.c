@@ -30,8 +30,8 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     va_start(more, format);
     vsnprintf(what, sizeof what, format, more);
     va_end(more);
-    fprintf(stderr, "weft: %s: %s\n", weft__actor_name(l ? l->self : NULL, who, sizeof who), what);
-    if (l && l->worker && l->self)
+    fprintf(stderr, "weft: %s: %s\n", weft__actor_name(l->self, who, sizeof who), what);
+    if (l->worker && l->self)
         weft_end(reason);
     abort();
 }

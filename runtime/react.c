@@ -55,7 +55,7 @@ static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler 
                                                    weft_type *const *types, size_t n)
 {
     struct weft__lane  *l = weft__lane();
-    struct weft__actor *a = l ? l->self : NULL;
+    struct weft__actor *a = l->self;
 
     if (!a || a->unusual & WEFT__THREAD)
         weft__misuse(WEFT_EINVALID,
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler 
 void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
 {
     struct weft__lane  *l = weft__lane();
-    struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
+    struct weft__actor *a = l->self;
 
     if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED)) ||
         WEFT__RARE(!run) || WEFT__RARE(!types) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) ||

@@ -75,7 +75,7 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
 {
     struct weft__lane *l = weft__lane();
 
-    if (!l || !l->self)
+    if (!l->self)
         l = weft__thread_actor();
     if (!l)
         return NULL;
@@ -99,7 +99,7 @@ static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, st
 weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
 {
     struct weft__lane  *l = weft__lane();
-    struct weft__actor *a = WEFT__LIKELY(l) ? l->self : NULL;
+    struct weft__actor *a = l->self;
 
     if (WEFT__RARE(!a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT16_MAX) ||
         WEFT__RARE(!types) || WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
@@ -123,7 +123,7 @@ void weft_sleep(weft_span time)
 
     if (time.ns <= 0)
         return;
-    if (!l || !l->worker || !l->self) {
+    if (!l->worker || !l->self) {
         weft__thread_sleep(time);
         return;
     }

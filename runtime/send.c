@@ -69,7 +69,7 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane();
 
-    if (WEFT__RARE(!l) || WEFT__RARE(!l->worker) || WEFT__RARE(!type) || WEFT__RARE(!body))
+    if (WEFT__RARE(!l->worker) || WEFT__RARE(!type) || WEFT__RARE(!body))
         return send_slowly(to, type, body);
     struct weft_msg *m = weft__fast_message(l, type, body);
     if (WEFT__RARE(!m))
@@ -89,6 +89,10 @@ int weft_pass(weft_pid to, weft_msg *m)
 
     if (!m)
         return WEFT_EINVALID;
+    if (!l) {
+        weft_drop(m);
+        return WEFT_EMEMORY;
+    }
     weft_keep(m);
     m->flags &= ~(uint32_t)WEFT__MSG_KEPT;
     return send(l, to, m);

@@ -130,14 +130,14 @@ int weft_spawn_error(void)
 {
     struct weft__lane *l = weft__lane();
 
-    return l ? l->spawn_error : WEFT_EMEMORY;
+    return l->spawn_error;
 }
 
 weft_pid weft_self(void)
 {
     struct weft__lane *l = weft__lane();
 
-    if (!l || !l->self)
+    if (!l->self)
         l = weft__thread_actor();
     return l ? (weft_pid){weft__actor_pid(l->self)} : WEFT_NOBODY;
 }
@@ -146,7 +146,7 @@ void *weft_alloc(size_t bytes)
 {
     struct weft__lane *l = weft__lane();
 
-    if (!l || !l->self)
+    if (!l->self)
         l = weft__thread_actor();
     return l ? weft__actor_own(l, l->self, bytes) : NULL;
 }
@@ -155,7 +155,7 @@ void weft_yield(void)
 {
     struct weft__lane *l = weft__lane();
 
-    if (l && l->worker && l->self)
+    if (l->worker && l->self)
         weft__loop_yield(l, l->self);
 }
 
@@ -163,7 +163,7 @@ WEFT__NORETURN weft_end(int reason)
 {
     struct weft__lane *l = weft__lane();
 
-    if (l && l->worker && l->self) {
+    if (l->worker && l->self) {
         l->self->reason = reason;
         weft__loop_end(l, l->self);
     }
