@@ -129,11 +129,13 @@ void weft__crew_stop(void)
         ring(&workers[i]);
 }
 
-/* Under the lock: whether the keeper, sound asleep, must look after a worker that has just got n tasks: the second
+/* Under the lock: whether the keeper, sound asleep, must look after worker w, which has just got n tasks: one of several
  * waits for the first, and a timer that was set meanwhile for whoever looks. */
-static bool must_watch(unsigned n)
+static bool must_watch(const struct weft__worker *w, unsigned n)
 {
-    return keeper && !keeper_naps && worker_count > 1 && (n > 1 || weft__timers_earliest() < keeper_wakes);
+    bool several = n > 1 || (n && !weft__worker_is_empty(w));
+
+    return keeper && !keeper_naps && worker_count > 1 && (several || weft__timers_earliest() < keeper_wakes);
 }
 
 /* A share of what lies in the shared queue. False: there was nothing. */
@@ -153,7 +155,7 @@ static bool take_shared(struct weft__worker *w)
     }
     weft__worker_add(&shared_count, -n);
     struct weft__worker *other = shared.first ? rouse() : NULL;
-    if (!other && must_watch(n))
+    if (!other && must_watch(w, n))
         other = keeper;
     tell_wanted();
     pthread_mutex_unlock(&lock);
