@@ -23,6 +23,8 @@
 #include "fibers/guard.h"
 #include "fibers/notes.h"
 
+#include "base/memory.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -113,18 +115,10 @@ int weft__stack_class(size_t bytes)
 
 /* ---- Arenas ------------------------------------------------------------------------------------------ */
 
-static void *map(size_t bytes)
-{
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-    return at == MAP_FAILED ? NULL : at;
-}
-
 /* Maps `size` more than is wanted and cuts off what is not aligned. */
 static char *map_aligned(size_t bytes, size_t size)
 {
-    char *raw = map(bytes + size);
+    char *raw = weft__memory_reserve(bytes + size);
 
     if (!raw)
         return NULL;
@@ -143,7 +137,7 @@ static struct arena *reserve_stacks(size_t size, size_t total)
 
     if (!base)
         return NULL;
-    struct arena *a = map(sizeof *a + total * sizeof a->stacks[0]);
+    struct arena *a = weft__memory_reserve(sizeof *a + total * sizeof a->stacks[0]);
     if (!a) {
         munmap(base, size * total);
         return NULL;
