@@ -119,7 +119,7 @@ void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
     weft__switch_away(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, requeue, a);
 }
 
-static void finish(struct weft__lane *l, struct weft__actor *a)
+static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a)
 {
     bool first = a->unusual & WEFT__FIRST;
     int  reason = a->reason;
@@ -150,7 +150,7 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a)
 }
 
 /* Goes on with the loop on a stack of the size that `a` asked for, and runs it there. */
-static void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_class)
+static __attribute__((noinline)) void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_class)
 {
     struct weft__stack *s = a->stack ? a->stack : weft__stack_get(&l->stacks, size_class);
 
@@ -169,7 +169,7 @@ static unsigned wanted_class(const struct weft__lane *l, const struct weft__acto
     return WEFT__RARE(a->unusual & WEFT__SIZED) ? a->extra->stack_class : l->stack_class;
 }
 
-static void fit_stack(struct weft__lane *l, struct weft__actor *a)
+static inline void fit_stack(struct weft__lane *l, struct weft__actor *a)
 {
     unsigned want = wanted_class(l, a);
 
@@ -215,10 +215,6 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
     if (a->current)
         weft__message_free(l, a->current);
     a->current = NULL;
-    if (!(was & WEFT__ARRANGED)) {
-        finish(l, a);
-        return false;
-    }
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
     a->unusual = was & (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
@@ -253,6 +249,10 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
 /* Its function or handler has returned. True: it goes on, reacting, with *m. */
 static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
+    if (WEFT__RARE(!(a->unusual & WEFT__ARRANGED))) {
+        finish(l, a);
+        return false;
+    }
     if (WEFT__RARE((a->unusual | WEFT__HANDLER) != (WEFT__ARRANGED | WEFT__HANDLER)) ||
         WEFT__RARE(a->saved) || WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES) ||
         WEFT__RARE(!weft__fast_can_end(l, a->current)))

@@ -94,36 +94,40 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
     return pid;
 }
 
-static __attribute__((noinline)) weft_pid make_from_outside(struct weft__lane *l, weft_fn *fn, void *arg,
-                                                            const weft_options *how)
+/* A thread's, a caller compiled with another version of the options, a mistake. */
+static __attribute__((noinline)) weft_pid spawn_slowly(weft_fn *fn, void *arg, const weft_options *how,
+                                                       size_t size)
 {
-    weft_pid pid = WEFT_NOBODY;
+    struct weft__lane *l = weft__lane_need();
+    weft_options       whole = {0};
+    weft_pid           pid = WEFT_NOBODY;
 
+    if (!l)
+        return pid;
+    if (how) /* it may know fewer fields, or more */
+        memcpy(&whole, how, size < sizeof whole ? size : sizeof whole);
+    l->spawn_error = WEFT_EINVALID;
+    if (!fn || (whole.copy_bytes && !arg))
+        return pid;
+    if (l->worker)
+        return make(l, fn, arg, &whole);
     l->spawn_error = l->self || weft__thread_actor() ? weft__system_hold() : WEFT_EMEMORY;
     if (l->spawn_error)
         return pid;
-    pid = make(l, fn, arg, how);
+    pid = make(l, fn, arg, &whole);
     weft__system_release();
     return pid;
 }
 
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size)
 {
-    struct weft__lane *l = weft__lane_need();
-    weft_options       whole = {0};
+    struct weft__lane *l = weft__lane();
 
-    if (WEFT__RARE(!l))
-        return WEFT_NOBODY;
-    if (how &&
-        size != sizeof whole) { /* a caller compiled with another version may know fewer fields, or more */
-        memcpy(&whole, how, size < sizeof whole ? size : sizeof whole);
-        how = &whole;
-    }
-    if (!fn || (how && how->copy_bytes && !arg)) {
-        l->spawn_error = WEFT_EINVALID;
-        return WEFT_NOBODY;
-    }
-    return l->worker ? make(l, fn, arg, how) : make_from_outside(l, fn, arg, how);
+    if (WEFT__RARE(!l->worker) || WEFT__RARE(!fn))
+        return spawn_slowly(fn, arg, how, size);
+    if (how && (WEFT__RARE(size != sizeof *how) || WEFT__RARE(how->copy_bytes && !arg)))
+        return spawn_slowly(fn, arg, how, size);
+    return make(l, fn, arg, how);
 }
 
 int weft_spawn_error(void)
