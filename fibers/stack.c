@@ -82,7 +82,7 @@ static struct pool pools[WEFT__STACK_CLASSES] = {
 
 /* Both are read alone and promise nothing about other memory: relaxed everywhere. */
 static atomic_size_t carved_in_all;
-atomic_bool          weft__stack_is_short;
+_Atomic unsigned     weft__stack_shortage;
 
 /* ---- Sizes ------------------------------------------------------------------------------------------- */
 
@@ -354,7 +354,7 @@ struct weft__stack *weft__stack_get(struct weft__stack_cache *cache, unsigned si
     if (size_class >= WEFT__STACK_CLASSES)
         return NULL;
     if (!cache->free[size_class] && !refill(cache, size_class)) {
-        atomic_store_explicit(&weft__stack_is_short, true, memory_order_relaxed);
+        atomic_fetch_or_explicit(&weft__stack_shortage, 1u << size_class, memory_order_relaxed);
         return NULL;
     }
     struct weft__stack *s = cache->free[size_class];
@@ -387,8 +387,8 @@ void weft__stack_put(struct weft__stack_cache *cache, struct weft__stack *s)
     /* `s` is the newest and stays, as the caller may still be on it. */
     if (++cache->count[c] > 2 * batch_of(c))
         spill(cache, c, batch_of(c));
-    if (atomic_load_explicit(&weft__stack_is_short, memory_order_relaxed))
-        atomic_store_explicit(&weft__stack_is_short, false, memory_order_relaxed);
+    if (weft__stack_short(s->size_class))
+        atomic_fetch_and_explicit(&weft__stack_shortage, ~(1u << s->size_class), memory_order_relaxed);
 }
 
 void weft__stack_flush(struct weft__stack_cache *cache)

@@ -57,13 +57,13 @@ void weft__stack_flush(struct weft__stack_cache *cache);
  * CLOCK_MONOTONIC. Returns when to call it again; INT64_MAX: when stacks have been given back. Any thread. */
 int64_t weft__stack_cool(int64_t now);
 
-/* True from the first weft__stack_get that failed until a stack is given back. Any thread; a hint. */
-static inline bool weft__stack_short(void)
+/* True from the first weft__stack_get of that class that failed until one of it is given back. Any thread; a hint. */
+static inline bool weft__stack_short(unsigned size_class)
 {
-    extern __attribute__((visibility("hidden"))) atomic_bool weft__stack_is_short;
+    extern __attribute__((visibility("hidden"))) _Atomic unsigned weft__stack_shortage; /* a bit a class */
 
-    return atomic_load_explicit(&weft__stack_is_short,
-                                memory_order_relaxed); /* promises nothing about other memory */
+    /* relaxed: it promises nothing about other memory. */
+    return atomic_load_explicit(&weft__stack_shortage, memory_order_relaxed) >> size_class & 1;
 }
 /* How deep it ever was since its pages were last given to the kernel: bytes from its lowest touched page to its
  * end, in whole pages. 0: untouched. */

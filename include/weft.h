@@ -77,7 +77,8 @@ typedef struct weft_type {
     size_t      bytes; /* of the body; 0 for a signal */
     int         tag;   /* its case label; 0: none (FFI) */
     unsigned    id;    /* the runtime's: interned at first use; leave 0 */
-    void      (*destroy)(void *body); /* for what a body owns, when a message is dropped unread; or NULL */
+    void      (*destroy)(void *body); /* for what a body owns, when a message is dropped unread; or NULL. It may
+                                       * send and spawn, but not wait, react or end */
 } weft_type;
 
 /* One declaration a line gives the type of the body (weft_body_INCR), a case label (INCR) and a name.

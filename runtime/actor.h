@@ -105,6 +105,7 @@ struct weft__lane {
     void                    *home;        /* the worker thread's own stack */
     unsigned                 stack_class; /* of actors that asked for none */
     int                      spawn_error;
+    unsigned                 destroying; /* a destroy function runs here: nobody may leave */
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
     _Atomic uint64_t   spawned, ended, dead_letters;
     struct weft__lane *next_lane, *next_idle; /* lane.c */

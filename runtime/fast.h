@@ -104,6 +104,12 @@ static inline bool weft__fast_over(struct weft__actor *a)
     return WEFT__RARE(a->unusual & WEFT__TIMED) && weft__wait_is_over(a);
 }
 
+/* A fiber gives way when its turn is over; a handler, and whoever destroys what a message owned, never do. */
+static inline bool weft__fast_may_yield(const struct weft__lane *l)
+{
+    return l->self && !(l->self->unusual & WEFT__HANDLER) && !l->destroying;
+}
+
 /* It goes on, with a message or with none because the time is over. A wait that is TIMED: weft__wait_done first. */
 static inline void weft__fast_deliver(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {

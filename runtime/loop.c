@@ -110,7 +110,7 @@ static void requeue(void *actor)
 void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
 {
     if (!weft__crew_has_others(l->worker)) {
-        l->worker->budget = WEFT__TURN_MESSAGES;
+        weft__worker_renew(l->worker);
         return;
     }
     if (!a->stack)
@@ -192,11 +192,13 @@ static struct weft__lane *give_stack_back(struct weft__actor *a)
     return l;
 }
 
-/* The message of a reaction whose turn is over is the first it tests in the next. */
+/* A reaction whose turn is over: its message is the first it tests in the next. */
 static void put_off(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
-    m->next = a->in;
-    a->in = m;
+    if (m) {
+        m->next = a->in;
+        a->in = m;
+    }
     weft__worker_yielded(l->worker, &a->task);
 }
 
@@ -225,8 +227,8 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
         wait_on(l, a);
         return false;
     }
-    if (*m && l->worker->budget <= 0) {
-        put_off(l, a, *m);
+    if (l->worker->budget <= 0) {
+        put_off(l, a, *m); /* a time that is over is so in the next turn, too */
         return false;
     }
     if (a->unusual & WEFT__TIMED)
@@ -298,19 +300,17 @@ static void go_on(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft_msg *m;
 
-    if (!look_again(l, a, &m))
+    if (a->phase == WEFT__REACTING)
+        fit_stack(l, a); /* before the look: what that finds is not kept on the way to another stack */
+    l->self = a;         /* while late messages are destroyed */
+    if (!look_again(l, a, &m)) {
+        l->self = NULL;
         return;
+    }
     if (a->phase == WEFT__RECEIVING) {
         weft__fast_deliver(l, a, m);
         weft__switch_leave(a->sp, m);
     }
-    if (m) {
-        m->next = a->in; /* until it is on a stack that fits */
-        a->in = m;
-    }
-    fit_stack(l, a);
-    if (m)
-        a->in = m->next;
     react(l, a, m);
 }
 

@@ -24,8 +24,14 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
 /* A send takes what the body owns, also one that fails. */
 static void destroy_unsent(const weft_type *type, const void *body)
 {
-    if (type->destroy && body)
-        type->destroy((void *)body);
+    if (!type->destroy || !body)
+        return;
+    struct weft__lane *l = weft__lane_need();
+    if (l)
+        l->destroying++;
+    type->destroy((void *)body);
+    if (l)
+        l->destroying--;
 }
 
 /* What weft__fast_message does not do. */

@@ -31,7 +31,7 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     vsnprintf(what, sizeof what, format, more);
     va_end(more);
     fprintf(stderr, "weft: %s: %s\n", weft__actor_name(l->self, who, sizeof who), what);
-    if (l->worker && l->self)
+    if (l->worker && l->self && !l->destroying)
         weft_end(reason);
     abort();
 }

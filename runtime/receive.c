@@ -49,18 +49,19 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
                                  weft_type *const *types, size_t n)
 {
     struct arrangement kept = {a->type, a->type_count};
-    bool               handler = a->unusual & WEFT__HANDLER;
     struct weft_msg   *m;
 
     if (a->current)
         weft__message_free(l, a->current);
     a->current = NULL;
-    if (l->worker && !handler && must_give_way(l, a)) {
+    if (l->worker && must_give_way(l, a)) {
         weft__loop_yield(l, a);
         l = weft__lane();
     }
     wait_for(a, types, n);
     m = weft__wait_first(l, a);
+    if (l->worker && (m || time.ns <= 0))
+        l->worker->budget--; /* else it waits, and whoever goes on with it counts */
     if (m)
         a->current = m;
     else if (time.ns > 0)
@@ -81,6 +82,8 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
         return NULL;
     if (!types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
+    if (l->destroying)
+        weft__misuse(WEFT_EINVALID, "weft_receive in a destroy function");
     return receive_any_way(l, l->self, time, types, n);
 }
 
@@ -127,6 +130,8 @@ void weft_sleep(weft_span time)
         weft__thread_sleep(time);
         return;
     }
+    if (l->destroying)
+        weft__misuse(WEFT_EINVALID, "weft_sleep in a destroy function");
     struct weft__actor *a = l->self;
     struct weft_msg    *current = a->current; /* it lives on */
     struct arrangement  kept = {a->type, a->type_count};

@@ -9,7 +9,7 @@
  * has no turn. */
 static __attribute__((noinline)) int end_send(struct weft__lane *l, int error)
 {
-    if (l->worker && l->worker->budget <= 0 && l->self && !(l->self->unusual & WEFT__HANDLER))
+    if (l->worker && l->worker->budget <= 0 && weft__fast_may_yield(l))
         weft__loop_yield(l, l->self);
     return error;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 
 static int give_name(struct weft__actor *a, const char *name)
 {
@@ -71,10 +71,11 @@ static void unmake(struct weft__lane *l, struct weft__actor *a)
 
 static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_options *how)
 {
-    struct weft__actor *a = WEFT__RARE(weft__stack_short()) ? NULL : weft__actor_new(l, fn, arg, 0);
+    bool                no_stack = l->worker && WEFT__RARE(weft__stack_short(l->stack_class));
+    struct weft__actor *a = no_stack ? NULL : weft__actor_new(l, fn, arg, 0);
 
     if (WEFT__RARE(!a)) {
-        l->spawn_error = weft__stack_short() ? WEFT_ESTACK : WEFT_EMEMORY;
+        l->spawn_error = no_stack ? WEFT_ESTACK : WEFT_EMEMORY;
         return WEFT_NOBODY;
     }
     int error = how ? equip(l, a, how) : 0;
@@ -89,7 +90,7 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
         return pid;
     }
     weft__crew_spawned(l->worker, &a->task);
-    if (--l->worker->budget <= 0 && !(l->self->unusual & WEFT__HANDLER))
+    if (--l->worker->budget <= 0 && weft__fast_may_yield(l))
         weft__loop_yield(l, l->self);
     return pid;
 }
@@ -167,6 +168,8 @@ WEFT__NORETURN weft_end(int reason)
 {
     struct weft__lane *l = weft__lane();
 
+    if (l->destroying)
+        weft__misuse(WEFT_EINVALID, "weft_end in a destroy function");
     if (l->worker && l->self) {
         l->self->reason = reason;
         weft__loop_end(l, l->self);

@@ -11,6 +11,7 @@
  * parked is taken from PARKED, as a sender would, and ended; the rest will be in the shared queue in a moment.
  */
 #define _GNU_SOURCE /* CPU_COUNT, pthread_setname_np */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -111,23 +112,42 @@ static int start_threads(unsigned n)
     return error;
 }
 
+static unsigned cpus_allowed(void)
+{
+    cpu_set_t cpus;
+    int       n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+
+    return n < 1 ? 1 : n > WEFT__WORKERS_MAX ? WEFT__WORKERS_MAX : (unsigned)n;
+}
+
+/* A number of the environment; `otherwise`, and a line on stderr, if it is not one from `least` to `most`. */
+static uint64_t from_environment(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    char       *end;
+
+    if (!text || !*text)
+        return otherwise;
+    errno = 0;
+    uint64_t n = strtoull(text, &end, 0);
+    if (!*end && !errno && *text != '-' && n >= least && n <= most)
+        return n;
+    fprintf(stderr, "weft: %s=%s is not a number from %llu to %llu, and is ignored\n", name, text,
+            (unsigned long long)least, (unsigned long long)most);
+    return otherwise;
+}
+
 /* How many workers: as asked for, or WEFT_WORKERS, or one for each CPU that is allowed. 0: that makes no sense. */
 static unsigned chosen_workers(const weft_config *how)
 {
-    const char *text = getenv("WEFT_WORKERS");
-    long        n = how->workers ? how->workers : text ? strtol(text, NULL, 10) : 0;
-    cpu_set_t   cpus;
-
-    if (!how->workers && !text)
-        n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-    return n < 1 || n > WEFT__WORKERS_MAX ? 0 : (unsigned)n;
+    if (how->workers)
+        return how->workers < 1 || how->workers > WEFT__WORKERS_MAX ? 0 : (unsigned)how->workers;
+    return (unsigned)from_environment("WEFT_WORKERS", 1, WEFT__WORKERS_MAX, cpus_allowed());
 }
 
 static uint64_t chosen_seed(const weft_config *how)
 {
-    const char *text = getenv("WEFT_SEED");
-
-    return how->seed ? how->seed : text ? strtoull(text, NULL, 0) : 0;
+    return how->seed ? how->seed : from_environment("WEFT_SEED", 0, UINT64_MAX, 0);
 }
 
 /* Under the lock. */

@@ -93,8 +93,11 @@ void weft__types_destroy(unsigned id, void *body)
 {
     void (*destroy)(void *) = __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE);
 
-    if (destroy)
-        destroy(body);
+    if (!destroy)
+        return;
+    weft__lane()->destroying++; /* it may send and spawn, but not wait: so it comes back here */
+    destroy(body);
+    weft__lane()->destroying--;
 }
 
 const weft_type *weft__types_of(unsigned id)

@@ -12,9 +12,10 @@
 #include "sched/clock.h"
 #include "sched/timers.h"
 
-static struct weft__worker workers[WEFT__WORKERS_MAX];
-static unsigned            worker_count;
-static bool                may_spin; /* there is a CPU for each worker */
+static struct weft__worker workers[WEFT__WORKERS_MAX] = {
+    [0 ... WEFT__WORKERS_MAX - 1] = {.claim = PTHREAD_MUTEX_INITIALIZER}};
+static unsigned worker_count;
+static bool     may_spin; /* there is a CPU for each worker */
 
 static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__queue   shared;       /* under lock */
@@ -369,11 +370,13 @@ static void begin_turn(struct weft__worker *w)
     unsigned turns = atomic_load_explicit(&w->turns, memory_order_relaxed) + 1;
 
     atomic_store_explicit(&w->turns, turns, memory_order_relaxed);
-    if (w->budget > 0 && turns % WEFT__GLOBAL_EVERY)
-        return;
-    take_shared(w);
-    poll_timers();
-    weft__worker_end_turn(w);
+    w->budget--; /* whoever it is for */
+    if (w->budget <= 0 || turns % WEFT__GLOBAL_EVERY == 0) {
+        take_shared(w);
+        poll_timers();
+    }
+    if (w->budget <= 0)
+        weft__worker_end_turn(w);
 }
 
 struct weft__task *weft__crew_next(struct weft__worker *w)

@@ -18,7 +18,16 @@ void weft__worker_prepare(void) { can_claim = membarrier(MEMBARRIER_CMD_REGISTER
 
 void weft__worker_reset(struct weft__worker *w, uint64_t seed)
 {
-    *w = (struct weft__worker){.random = seed, .claim = PTHREAD_MUTEX_INITIALIZER};
+    atomic_store_explicit(&w->slot, NULL, memory_order_relaxed);
+    atomic_store_explicit(&w->ready_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&w->spawned_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&w->turns, 0, memory_order_relaxed);
+    w->ready.first = w->spawned = NULL;
+    w->budget = 0;
+    w->random = seed;
+    w->asleep = false;
+    w->seen_turns = 0;
+    w->seen_at = 0;
 }
 
 void weft__worker_step_out(struct weft__worker *w)
@@ -89,12 +98,26 @@ void weft__worker_append(struct weft__worker *w, struct weft__queue *list, unsig
     weft__worker_leave(w);
 }
 
-/* One, or if there are many, all. */
+static struct weft__task *pop_oldest(struct weft__worker *w)
+{
+    struct weft__task **last = &w->spawned;
+
+    if (!*last)
+        return NULL;
+    while ((*last)->next)
+        last = &(*last)->next;
+    struct weft__task *t = *last;
+    *last = NULL;
+    weft__worker_add(&w->spawned_count, -1u);
+    return t;
+}
+
+/* The oldest, or if there are many, all: so that none waits for ever behind newer ones. */
 static void let_spawned_in(struct weft__worker *w)
 {
     bool many = atomic_load_explicit(&w->spawned_count, memory_order_relaxed) > WEFT__SPAWNED_MANY;
 
-    for (struct weft__task *t = pop_spawned(w); t; t = many ? pop_spawned(w) : NULL)
+    for (struct weft__task *t = many ? pop_spawned(w) : pop_oldest(w); t; t = many ? pop_spawned(w) : NULL)
         push_ready(w, t);
 }
 
@@ -131,14 +154,12 @@ void weft__worker_end_turn(struct weft__worker *w)
 {
     weft__worker_enter(w);
     struct weft__task *t = empty_slot(w);
-    if (t) {
-        let_spawned_in(w);
+    let_spawned_in(w);
+    if (t)
         push_ready(w, t);
-    }
     if (w->random)
         shuffle(w);
-    else
-        w->budget = WEFT__TURN_MESSAGES;
+    weft__worker_renew(w);
     weft__worker_leave(w);
 }
 

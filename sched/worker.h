@@ -163,8 +163,13 @@ struct weft__task *weft__worker_take(struct weft__worker *w);
 void weft__worker_append(struct weft__worker *w, struct weft__queue *list, unsigned n);
 /* Puts the running task behind all that is ready, and lets a new task in before it, or many if there are. */
 void weft__worker_yielded(struct weft__worker *w, struct weft__task *t);
-/* The turn is over: the slot's task goes behind the ready ones, and a new budget begins. */
+/* The turn is over: a new task, or many if there are, and the slot's go behind the ready ones; a new budget begins. */
 void weft__worker_end_turn(struct weft__worker *w);
+/* A new budget. In a replay there is none: each turn is over at once. */
+static inline void weft__worker_renew(struct weft__worker *w)
+{
+    w->budget = w->random ? 0 : WEFT__TURN_MESSAGES;
+}
 /* Half of what is queued goes to *list, at most WEFT__OFFER_MAX; returns how many. The slot stays. */
 unsigned weft__worker_split(struct weft__worker *w, struct weft__queue *list);
 
@@ -183,7 +188,8 @@ static inline bool weft__worker_is_empty(const struct weft__worker *w)
 unsigned weft__worker_rob(struct weft__worker *w, struct weft__queue *list);
 /* Before the first worker of the process starts: asks the kernel for membarrier. */
 void weft__worker_prepare(void);
-/* While nobody works with it. */
+/* While nobody works with it; but who rang last may still be ringing, so the bell stays as it is. Its `claim` is made
+ * by who makes the worker. */
 void weft__worker_reset(struct weft__worker *w, uint64_t seed);
 
 #endif

@@ -25,7 +25,7 @@
 #include "sched/clock.h"
 #include "sched/timers.h"
 
-enum { CYCLES = 24, ROUNDS = 200, JOBS = 512, WORKERS = 4, LIMIT_S = 20 };
+enum { CYCLES = 24, ROUNDS = 60, JOBS = 512, WORKERS = 4, LIMIT_S = 15 };
 
 /* What a task does when it runs. */
 enum kind { PLAIN, TREE, TIMED, LONG, WAITING, RELEASE };
@@ -49,6 +49,9 @@ static atomic_ulong run_count, stolen_from; /* relaxed: read when nobody runs */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  round_ends = PTHREAD_COND_INITIALIZER;
 static enum kind       script; /* of this round; for the alarm */
+
+static bool     can_rob; /* not on a kernel without membarrier */
+static unsigned workers;
 
 static __thread struct weft__worker *here;
 
@@ -115,7 +118,8 @@ static void grow(struct job *j)
 
 static void set_timer(void)
 {
-    struct job *j = job(PLAIN, 0);
+    /* The keeper that fires it is soon busy, and somebody else must watch. */
+    struct job *j = job(can_rob && workers > 1 ? LONG : PLAIN, 1);
 
     j->timer.fire = fire;
     if (weft__timers_set(&j->timer, weft__clock_after(50000)) < 0)
@@ -175,9 +179,6 @@ static void *work(void *worker)
 
 /* ---- Rounds ------------------------------------------------------------------------------------------ */
 
-static bool     can_rob; /* not on a kernel without membarrier */
-static unsigned workers;
-
 static void share(enum kind kind, unsigned depth) { weft__crew_share(&job(kind, depth)->task); }
 
 static void pause_for(uint64_t spins)
@@ -221,13 +222,27 @@ static void share_long_and_its_end(uint64_t spins)
     share(RELEASE, 0);
 }
 
+/* One after the other, each just when a worker that has run dry is about to sleep. */
+static void share_at_bedtime(uint64_t *random)
+{
+    for (int i = 0; i < 200; i++) {
+        share(PLAIN, 0);
+        for (unsigned long looks = 0; atomic_load(&pending) > 1; looks++)
+            if (looks > 10000)
+                sched_yield();
+        atomic_store(&used, 0);
+        pause_for(draw(random) % 1024);
+    }
+}
+
 static void share_script(uint64_t *random)
 {
     switch (script) {
     case PLAIN:
         if (draw(random) % 2)
             share_together();
-        share(PLAIN, 0);
+        else
+            share_at_bedtime(random);
         break;
     case LONG:
         share(LONG, 1 + (unsigned)(draw(random) % 5));

@@ -63,8 +63,8 @@ Test(crew, comes_to_shared_tasks_though_its_own_never_end)
     weft__crew_share(&tasks[0]);
     do
         weft__crew_ready(w, &tasks[1]);
-    while (weft__crew_next(w) != &tasks[0] && ++turns < 10 * WEFT__GLOBAL_EVERY);
-    cr_expect_lt(turns, 2 * WEFT__GLOBAL_EVERY + 2);
+    while (weft__crew_next(w) != &tasks[0] && ++turns < 10 * WEFT__TURN_MESSAGES);
+    cr_expect_leq(turns, WEFT__TURN_MESSAGES + 1);
 }
 
 Test(crew, knows_whether_there_are_others)

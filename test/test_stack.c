@@ -194,7 +194,7 @@ Test(stack, has_no_class_for_absurd_sizes)
     cr_expect_eq(weft__stack_class(SIZE_MAX), -1);
     cr_expect_null(weft__stack_get(&mine, WEFT__STACK_CLASSES));
     cr_expect_null(weft__stack_get(&mine, (unsigned)-1));
-    cr_expect_not(weft__stack_short());
+    cr_expect_not(weft__stack_short(USUAL));
 }
 
 Test(stack, has_a_top_in_one_of_sixteen_colours)
@@ -351,14 +351,15 @@ Test(stack, names_the_sysctl_when_mappings_run_out)
         cr_skip_test("vm.max_map_count is too high to reach");
 
     cr_expect_null(none);
-    cr_expect(weft__stack_short());
+    cr_expect(weft__stack_short(SMALL));
+    cr_expect_not(weft__stack_short(USUAL), "others may still do");
     cr_expect_eq(weft__stack_count(), got, "%zu of %zu are lost", weft__stack_count() - got,
                  weft__stack_count());
     cr_expect(strstr(said, "vm.max_map_count") && strstr(said, "WEFT_GUARD=canary"), "%s", said);
     cr_expect_eq(lines(said), 1);
     cr_expect(guarded(last), "the last that had a guard");
     put_chain(last);
-    cr_expect_not(weft__stack_short());
+    cr_expect_not(weft__stack_short(SMALL));
     get_chain(SMALL, 3 * MANY, &more);
     cr_expect_eq(more, got, "all of them come back");
 }
@@ -507,13 +508,13 @@ Test(stack, runs_out_with_null_and_recovers_after_a_put)
     struct rlimit before = leave_room(40 << 20);
 
     struct weft__stack *chain = get_chain(USUAL, most, &got);
-    bool                was_short = weft__stack_short();
+    bool                was_short = weft__stack_short(USUAL);
     struct weft__stack *s = chain ? chain : NULL;
     if (s) {
         chain = s->next;
         weft__stack_put(&mine, s);
     }
-    bool                still_short = weft__stack_short();
+    bool                still_short = weft__stack_short(USUAL);
     struct weft__stack *again = weft__stack_get(&mine, USUAL);
     struct weft__stack *none = weft__stack_get(&mine, USUAL);
     setrlimit(RLIMIT_AS, &before);
@@ -538,6 +539,7 @@ Test(stack, runs_out_with_nothing_mapped_at_all)
 
     cr_expect_null(s);
     cr_expect_eq(count, 0);
-    cr_expect(weft__stack_short());
+    cr_expect(weft__stack_short(WEFT__STACK_CLASSES - 1));
+    cr_expect_not(weft__stack_short(USUAL));
     cr_expect_not_null(weft__stack_get(&mine, WEFT__STACK_CLASSES - 1));
 }

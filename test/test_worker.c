@@ -130,19 +130,20 @@ Test(worker, puts_the_slot_behind_the_ready_ones_at_the_end_of_a_turn)
 }
 
 /* Two that wake each other for ever must not starve those that are new. */
-Test(worker, lets_one_new_task_in_when_a_turn_ends_with_something_in_the_slot)
+Test(worker, lets_the_oldest_new_task_in_when_a_turn_ends)
 {
     spawn("12");
     push("a");
     weft__worker_end_turn(&w);
-    cr_expect_str_eq(taken(), "2a1");
+    cr_expect_str_eq(taken(), "1a2");
 }
 
-Test(worker, leaves_new_tasks_alone_when_a_turn_ends_with_an_empty_slot)
+/* A chain of new ones that make each other must not starve one that is older. */
+Test(worker, lets_the_oldest_new_task_in_also_with_an_empty_slot)
 {
-    spawn("12");
+    spawn("123");
     weft__worker_end_turn(&w);
-    cr_expect_str_eq(taken(), "21");
+    cr_expect_str_eq(taken(), "132");
 }
 
 Test(worker, puts_one_that_yields_behind_all_that_is_ready_and_one_that_is_new)
@@ -150,7 +151,7 @@ Test(worker, puts_one_that_yields_behind_all_that_is_ready_and_one_that_is_new)
     spawn("12");
     push("ab");
     weft__worker_yielded(&w, task('y'));
-    cr_expect_str_eq(taken(), "ba2y1");
+    cr_expect_str_eq(taken(), "ba1y2");
 }
 
 /* ---- The quick ways ---------------------------------------------------------------------------------- */
@@ -249,8 +250,8 @@ Test(worker, gives_away_the_newest_of_very_many)
 /* Where the kernel has no membarrier, there is nothing to test. */
 static bool rob(struct weft__queue *list)
 {
-    struct weft__worker probe;
-    struct weft__queue  unused;
+    static struct weft__worker probe;
+    struct weft__queue         unused;
 
     weft__worker_reset(&probe, 0);
     weft__worker_push(&probe, &tasks[0]);
