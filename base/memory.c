@@ -10,16 +10,8 @@
 #include <sys/mman.h>
 #include <weft.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WEFT__LEAK_CHECK 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT__LEAK_CHECK 1
-#endif
-#endif
-#if WEFT__LEAK_CHECK
-#include <sanitizer/lsan_interface.h>
-#endif
+/* There if the program was built with AddressSanitizer, whether or not this library was. */
+void __lsan_register_root_region(const void *memory, size_t bytes) __attribute__((weak));
 
 static weft_allocator user;       /* written before `used` is set, read only afterwards */
 static atomic_bool    used;       /* relaxed: a misordered set-up is the user's error, reported, not mended */
@@ -61,12 +53,8 @@ void *weft__memory_reserve(size_t bytes)
 
 void weft__memory_root(void *memory, size_t bytes)
 {
-#if WEFT__LEAK_CHECK
-    __lsan_register_root_region(memory, bytes);
-#else
-    (void)memory;
-    (void)bytes;
-#endif
+    if (__lsan_register_root_region)
+        __lsan_register_root_region(memory, bytes);
 }
 
 long weft__memory_fail(long n)

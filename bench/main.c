@@ -18,7 +18,7 @@ static const struct workload *const workloads[] = {
     &workload_queuering, &workload_counting, &workload_fanin,    &workload_fjthroughput, &workload_fjcreate,
     &workload_fjpark,    &workload_sbe,      &workload_fib,      &workload_big,          &workload_idle,
 };
-enum { WORKLOADS = sizeof workloads / sizeof *workloads, WORKERS_MAX = 1024 };
+enum { WORKLOADS = sizeof workloads / sizeof *workloads, WORKERS_MAX = 256 /* the library's */ };
 
 /* Twice the product of two arguments is still a number. */
 enum { ARGUMENT_MAX = 2000000000 };

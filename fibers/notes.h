@@ -34,8 +34,11 @@ static inline unsigned weft__notes_carved(char *low, char *end)
 {
     return RUNNING_ON_VALGRIND ? (unsigned)VALGRIND_STACK_REGISTER(low, end - 1) : 0;
 }
+/* Whether Valgrind runs this: it looks for leaks in all that is mapped, so that should not be much. */
+static inline int weft__notes_on_valgrind(void) { return RUNNING_ON_VALGRIND; }
 #else
 static inline unsigned weft__notes_carved(char *low, char *end) { return (void)low, (void)end, 0; }
+static inline int      weft__notes_on_valgrind(void) { return 0; }
 #endif
 
 #ifdef WEFT__NOTES_ASAN

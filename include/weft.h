@@ -52,7 +52,7 @@ static inline bool weft_is_nobody(weft_pid who) { return who.id == 0; }
 enum weft_error { /* returned by calls, and reasons of an end; reason 0 is normal, > 0 is your own */
     WEFT_EGONE = -1,    /* no such actor, or no longer */
     WEFT_ETIME = -2,    /* the time is over */
-    WEFT_EFULL = -3,    /* the mailbox is full */
+    WEFT_EFULL = -3,    /* the mailbox is full; reserved, as EUSED, EDROPPED and EKILLED are */
     WEFT_EMEMORY = -4,  /* out of memory or address space */
     WEFT_EUSED = -5,    /* the name is taken */
     WEFT_EDROPPED = -6, /* the request was dropped unanswered */
@@ -84,6 +84,8 @@ typedef struct weft_type {
 /* One declaration a line gives the type of the body (weft_body_INCR), a case label (INCR) and a name.
  *     WEFT_MESSAGE(INCR, struct incr { int by; });    WEFT_MESSAGE(VALUE, int);    WEFT_SIGNAL(STOP);
  *     WEFT_MESSAGE_OWNING(LINE, free_line, struct line { char *text; });   a body that owns memory
+ * A body is copied as bytes: no C++ objects with constructors. What you have already is sent by its address:
+ *     struct incr i = {2};    weft_send_body(to, &weft_type_INCR, &i);
  * The same name and size is the same message in every file; the same name and another size is another. A body that
  * holds a struct needs a field for it: WEFT_MESSAGE(WHO, struct who { weft_pid pid; }); weft_send(to, WHO, .pid = p). */
 #define WEFT_MESSAGE(T, ...)            \
@@ -143,7 +145,7 @@ void     weft_yield(void);
 /* WAITS, never shorter than `time`. Takes no message and ends the life of none. */
 void     weft_sleep(weft_span time);
 /* Ends the calling actor. Its frames are dropped, not unwound. A thread of yours that became an actor ends
- * too (as by pthread_exit); in the main thread the process ends, by exit. */
+ * too (as by pthread_exit); in the main thread the process ends, by exit, with status 0 for reason 0 and else 1. */
 WEFT__NORETURN weft_end(int reason);
 
 /* ---- 4. Sending: from any thread, never waits ------------------------------------------------------- */
@@ -196,7 +198,7 @@ void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type 
 
 typedef struct weft_config { /* all zero: the defaults */
     int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */
-    size_t   stack_bytes WEFT__INIT; /* address space of a stack; 0: 64 KiB; pages come when touched */
+    size_t   stack_bytes WEFT__INIT; /* at least so much for a stack; 0: 64 KiB with its guard; pages come when touched */
     uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run each time */
 } weft_config;
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "fibers/notes.h"
 #include "runtime/actor.h"
 
 static char *message_slab(size_t bytes);
@@ -45,7 +46,8 @@ static char *message_slab(size_t bytes)
 /* The largest range that the process may have: a limit on address space makes it smaller, not impossible. */
 static char *reserve_range(void)
 {
-    for (slots_max = (size_t)1 << WEFT__SLOT_BITS; slots_max >= 1 << 16; slots_max /= 2) {
+    slots_max = (size_t)1 << (weft__notes_on_valgrind() ? 18 : WEFT__SLOT_BITS);
+    for (; slots_max >= 1 << 16; slots_max /= 2) {
         char *p = weft__memory_reserve(slots_max * sizeof(struct weft__actor));
         if (p)
             return p;

@@ -12,7 +12,7 @@
 const char *weft__actor_name(const struct weft__actor *a, char *room, size_t size)
 {
     if (!a || a->unusual & WEFT__THREAD)
-        snprintf(room, size, "a thread of the program's");
+        snprintf(room, size, "thread");
     else if (a->extra && a->extra->name)
         snprintf(room, size, "actor \"%s\"", a->extra->name);
     else

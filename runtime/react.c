@@ -58,8 +58,7 @@ static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler 
     struct weft__actor *a = l->self;
 
     if (!a || a->unusual & WEFT__THREAD)
-        weft__misuse(WEFT_EINVALID,
-                     "weft_react needs an actor of weft_spawn: this is a thread of the program's");
+        weft__misuse(WEFT_EINVALID, "weft_react works in spawned actors only; a thread uses weft_receive");
     if (!run || !types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
     if (on_stack(l, a, state))

@@ -32,6 +32,20 @@ static unsigned find(const weft_type *type)
     return 0;
 }
 
+/* In one switch they would be one case. */
+static void check_label(const weft_type *type)
+{
+    for (unsigned id = WEFT__TYPE_ANY + 1; type->tag && id <= count; id++) {
+        const weft_type *other = atomic_load_explicit(&table[id],
+                                                      memory_order_relaxed); /* relaxed: under lock */
+        if (other->tag == type->tag)
+            fprintf(stderr,
+                    "weft: message types %s and %s have the same case label: move one declaration to another "
+                    "line\n",
+                    other->name, type->name);
+    }
+}
+
 static unsigned add(const weft_type *type)
 {
     size_t     length = strlen(type->name) + 1;
@@ -39,6 +53,7 @@ static unsigned add(const weft_type *type)
 
     if (!copy)
         return 0;
+    check_label(type);
     *copy = *type;
     copy->name = memcpy(copy + 1, type->name, length);
     copy->id = ++count;

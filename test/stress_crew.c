@@ -28,7 +28,7 @@
 enum { CYCLES = 24, ROUNDS = 60, JOBS = 512, WORKERS = 4, LIMIT_S = 15 };
 
 /* What a task does when it runs. */
-enum kind { PLAIN, TREE, TIMED, LONG, WAITING, RELEASE };
+enum kind { PLAIN, TREE, TIMED, LONG, WAITING, CUE, RELEASE };
 static const char *const names[] = {"a plain one", "a tree", "a timer", "a long one",
                                     "a long one, and its end"};
 
@@ -44,6 +44,7 @@ static struct job   jobs[JOBS];
 static atomic_uint  used;                   /* of them, in this round */
 static atomic_uint  pending;                /* tasks that have still to run; the last one ends the round */
 static atomic_uint  behind;                 /* of those, what a long one waits for */
+static atomic_bool  cue;                    /* a task has begun that is nearly over */
 static atomic_ulong run_count, stolen_from; /* relaxed: read when nobody runs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,6 +55,18 @@ static bool     can_rob; /* not on a kernel without membarrier */
 static unsigned workers;
 
 static __thread struct weft__worker *here;
+
+static void pause_for(uint64_t spins)
+{
+    for (volatile uint64_t i = 0; i < spins; i++)
+        ;
+}
+
+/* Awake, unless it takes very long: the answer shall come at once. */
+#define wait_while(condition)                           \
+    for (unsigned long looks = 0; (condition); looks++) \
+        if (looks > 100000)                             \
+            sched_yield();
 
 static _Noreturn void fail(const char *what)
 {
@@ -156,6 +169,10 @@ static void run(struct job *j)
         while (atomic_load(&behind))
             sched_yield();
         break;
+    case CUE:
+        atomic_store(&cue, true);
+        pause_for(j->depth);
+        break;
     case RELEASE:
         atomic_fetch_sub(&behind, 1);
         break;
@@ -180,12 +197,6 @@ static void *work(void *worker)
 /* ---- Rounds ------------------------------------------------------------------------------------------ */
 
 static void share(enum kind kind, unsigned depth) { weft__crew_share(&job(kind, depth)->task); }
-
-static void pause_for(uint64_t spins)
-{
-    for (volatile uint64_t i = 0; i < spins; i++)
-        ;
-}
 
 /* A second foreign thread, that shares at the same time. */
 static sem_t       begin;
@@ -222,16 +233,17 @@ static void share_long_and_its_end(uint64_t spins)
     share(RELEASE, 0);
 }
 
-/* One after the other, each just when a worker that has run dry is about to sleep. */
+/* Again and again, a task just when the worker that has run another is about to sleep. */
 static void share_at_bedtime(uint64_t *random)
 {
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 100; i++) {
+        atomic_store(&cue, false);
+        share(CUE, (unsigned)(draw(random) % 256));
+        wait_while(!atomic_load(&cue));
+        pause_for(draw(random) % 256);
         share(PLAIN, 0);
-        for (unsigned long looks = 0; atomic_load(&pending) > 1; looks++)
-            if (looks > 10000)
-                sched_yield();
+        wait_while(atomic_load(&pending) > 1);
         atomic_store(&used, 0);
-        pause_for(draw(random) % 1024);
     }
 }
 

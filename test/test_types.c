@@ -209,3 +209,16 @@ Test(types, may_be_a_thousand)
     run(uses_a_thousand);
     cr_expect_str_eq(noted(), "done");
 }
+
+Test(types, that_share_a_case_label_are_told_of)
+{
+    static weft_type one = {"ONE_OF_TWO", 0, 77, 0, NULL}, two = {"TWO_OF_TWO", 0, 77, 0, NULL};
+
+    listen_to_stderr();
+    weft_send_body(weft_self(), &one, "");
+    weft_send_body(weft_self(), &two, "");
+    weft_send_body(weft_self(), &two, "");
+    const char *said = what_was_said();
+    cr_expect(strstr(said, "ONE_OF_TWO") && strstr(said, "TWO_OF_TWO"), "%s", said);
+    cr_expect_eq(lines(said), 1, "%s", said);
+}
