@@ -9,8 +9,8 @@
  *           nap ends at any time, a worker in a long task is seen as stuck at once. What happens under the lock is one
  *           step, as all that it guards is only touched there.
  *
- * One to three workers. A foreign thread shares tasks: plain ones, one that sets a timer, and a long one that ends only after another task
- * that lies behind it, in the shared queue (LONG, RELEASE) or on its own worker (PARENT).
+ * One to three workers. A foreign thread shares tasks: plain ones, one that sets a timer, and a long one that ends
+ * only after another task that lies behind it, in the shared queue (LONG, RELEASE) or on its own worker (PARENT).
  *   I1: when nothing moves any more, every task has run; `served` says the same of the shared queue.
  *   I2, I3: nor is there a timer left that has not fired, or a task behind a long one while a worker sleeps.
  *   After a stop, at any time, all workers leave.

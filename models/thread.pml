@@ -6,7 +6,7 @@
  * Models:   runtime/thread.c: weft__thread_park, sleep_parked, weft__thread_wake, weft__thread_release_all.
  * Leaves out: what inbox.pml has (lists, generations), memory orders. A pushed message is a count.
  *
- * Two senders of a message each, or none, one thread that receives with a time and, in the end, without; a system that ends.
+ * Two senders of a message each, or none; one thread that receives, with a time or without; a system that ends.
  * The futex is the kernel's: comparing and falling asleep are one step; it never returns for no reason, so that a
  * lost wake-up is seen.
  *   inbox.h I2 at OWNS: who moved PARKED away has the thread to itself until it has set MESSAGE.

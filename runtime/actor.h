@@ -187,6 +187,7 @@ static inline uint32_t weft__actor_generation(uint64_t pid)
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
 void             weft__message_free(struct weft__lane *l, struct weft_msg *m); /* destroys its body first */
 void             weft__message_dead(struct weft__lane *l, struct weft_msg *m); /* the same, and counts it */
+void weft__message_unsent(const weft_type *type, const void *body); /* destroys what the body owns */
 enum { WEFT__TYPE_ANY = 1 };
 unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or misuse was reported */
 const weft_type *weft__types_of(unsigned id);

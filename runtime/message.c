@@ -22,7 +22,7 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
 }
 
 /* A send takes what the body owns, also one that fails. */
-static void destroy_unsent(const weft_type *type, const void *body)
+void weft__message_unsent(const weft_type *type, const void *body)
 {
     if (!type->destroy || !body)
         return;
@@ -54,7 +54,7 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
         return m;
     if (m)
         weft__cells_put(&l->messages, &weft__messages, m);
-    destroy_unsent(type, body);
+    weft__message_unsent(type, body);
     return NULL;
 }
 

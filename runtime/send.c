@@ -57,11 +57,15 @@ static int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 static __attribute__((noinline)) int send_slowly(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane_need();
-    int                error = WEFT_EMEMORY;
+    int                error;
 
     if (!type || (!body && type->bytes))
         return WEFT_EINVALID;
-    struct weft_msg *m = l ? weft__message_new(l, type, body, &error) : NULL;
+    if (!l) {
+        weft__message_unsent(type, body);
+        return WEFT_EMEMORY;
+    }
+    struct weft_msg *m = weft__message_new(l, type, body, &error);
     return m ? send(l, to, m) : error;
 }
 
@@ -80,7 +84,11 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
 {
-    return m ? weft_send_body(weft_sender(m), type, body) : WEFT_EINVALID;
+    if (m)
+        return weft_send_body(weft_sender(m), type, body);
+    if (type)
+        weft__message_unsent(type, body);
+    return WEFT_EINVALID;
 }
 
 int weft_pass(weft_pid to, weft_msg *m)

@@ -79,7 +79,7 @@ static void adder(void *arg)
     }
 }
 
-/* ---- as a closure: between two messages it is 128 bytes, and what it remembers is in the open --------------- */
+/* ---- as a closure: between two messages it has no stack, and what it remembers is in the open --------------- */
 
 static void on_message(void *state, weft_msg *m)
 {
