@@ -40,9 +40,9 @@ typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls */
 typedef struct weft_msg weft_msg;
 
 static inline weft_span weft_ns(int64_t n) { weft_span s = {n}; return s; }
-static inline weft_span weft_us(int64_t n) { weft_span s = {n * 1000}; return s; }
-static inline weft_span weft_ms(int64_t n) { weft_span s = {n * 1000000}; return s; }
-static inline weft_span weft_sec(int64_t n) { weft_span s = {n * 1000000000}; return s; }
+static inline weft_span weft_us(int64_t n) { return weft_ns(n < INT64_MAX / 1000 ? n * 1000 : INT64_MAX); }
+static inline weft_span weft_ms(int64_t n) { return weft_ns(n < INT64_MAX / 1000000 ? n * 1000000 : INT64_MAX); }
+static inline weft_span weft_sec(int64_t n) { return weft_ns(n < INT64_MAX / 1000000000 ? n * 1000000000 : INT64_MAX); }
 #define WEFT_FOREVER WEFT__VALUE(weft_span, INT64_MAX)
 #define WEFT_NOBODY WEFT__VALUE(weft_pid, 0)
 
@@ -126,10 +126,11 @@ typedef struct weft_options { /* all zero: the defaults */
     size_t      copy_bytes WEFT__INIT;  /* > 0: arg is a copy of so much of *arg, living as long as the actor */
 } weft_options;
 
-/* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on
- * any worker. A thread that spawns becomes an actor (weft_self), so that it can be answered. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of
- * weft_strerror names the sysctl), WEFT_EINVALID (no function, an absurd size). Nothing is left behind. A fiber whose
- * turn is over gives way here. */
+/* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on any worker.
+ * A thread that spawns becomes an actor (weft_self), so that it can be answered. A fiber whose turn is over gives way
+ * here. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of weft_strerror names the
+ * sysctl), WEFT_EINVALID (no function, an absurd size); in a thread of yours WEFT_EENDED (the system is being taken
+ * down) and WEFT_ESYSTEM (none could start). Nothing is left behind. */
 #define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
 int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */
@@ -153,7 +154,7 @@ WEFT__NORETURN weft_end(int reason);
 /* weft_send(to, INCR, .by = 2)    weft_send(to, VALUE, 7)    weft_send(to, STOP)    absent fields are 0
  * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
  * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
- * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_EINVALID. 0 is no promise that it will be read:
+ * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_ESIZE (over 1 GiB), WEFT_EINVALID. 0 is no promise that it will be read:
  * the receiver may end first, and then it is a dead letter too. Ignoring the result is fine. What an OWNING body
  * owns is taken in any case: a send that fails destroys it. */
 #define weft_send(to, ...) weft_send_body(to, WEFT__TYPED(__VA_ARGS__))
@@ -172,11 +173,11 @@ void      weft_drop(weft_msg *m);              /* destroys what its body owns */
 /* ---- 5. Receiving ----------------------------------------------------------------------------------- */
 
 /* WAITS for the first message, in mailbox order, of one of the types; the others stay, in order. The message
- * received before ends here. Never NULL, but for one case: a thread of yours whose system has ended.
+ * received before ends here. Never NULL, but for one case: in a thread of yours, when its system has ended.
  *     weft_msg *m = weft_receive(INCR, GET, LOCK);    switch (weft_tag(m)) { case INCR: ... */
 #define weft_receive(...) weft_receive_types(WEFT_FOREVER, WEFT__TYPES(__VA_ARGS__))
 /* The same with a time: NULL when it is over; weft_ms(0) takes what is there or returns at once. */
-#define weft_receive_within(time, ...) weft_receive_types(time, WEFT__TYPES(__VA_ARGS__))
+#define weft_receive_within(time, ...) weft_receive_types(time, WEFT__TYPES(__VA_ARGS__)) /* 16 types at most */
 weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n);
 
 /* ---- 6. Reacting: waiting without a stack ----------------------------------------------------------- */
@@ -204,13 +205,14 @@ typedef struct weft_config { /* all zero: the defaults */
 
 /* Runs a system whose first actor calls fn(arg) and returns that actor's reason when it has ended; the others
  * are ended then: weft_run(first, NULL, .seed = 42). Blocks the calling thread. WEFT_EBUSY: one runs
- * already; WEFT_EINVALID, WEFT_EMEMORY, WEFT_ESYSTEM: it did not start.
+ * already; WEFT_EINVALID, WEFT_EMEMORY, WEFT_ESTACK, WEFT_ESYSTEM: it did not start.
  * Optional: any call that needs a system starts one with defaults, and that one ends with the process. */
 #define weft_run(fn, ...) weft_run_with(fn, WEFT__OPTIONS(weft_config, __VA_ARGS__))
 int weft_run_with(weft_fn *first, void *arg, const weft_config *how, size_t size);
 
 /* Where Weft's heap memory comes from: malloc and free unless you say otherwise, before anything else. Called
- * from any thread. Stacks, messages and control blocks are mapped, and do not come from here. WEFT_EBUSY: too
+ * from any thread, with locks of Weft's held: they must not call Weft. Stacks, messages and control blocks are mapped,
+ * and do not come from here. WEFT_EBUSY: too
  * late. WEFT_EINVALID: a function is missing. */
 typedef struct weft_allocator {
     void *(*get)(size_t bytes, void *with);

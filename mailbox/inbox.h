@@ -9,7 +9,7 @@
  * `word` is the only thing that threads share. Its states, and who moves it:
  *
  *      EMPTY 0 --push--> newest message --push--> newer message     any thread
- *      EMPTY   --park--> PARKED(generation, wait)                   the reader, once off its stack
+ *      EMPTY   --park--> PARKED(generation, wait)                   the reader, once off its stack (a thread: on it)
  *      PARKED  --push, or the wait's timer--> EMPTY                 who moves it owns the reader until it is queued
  *      list    --take--> EMPTY                                      the reader
  *      any     --close-> CLOSED                                     the reader; final for this generation

@@ -15,11 +15,12 @@
 #include "runtime/actor.h"
 
 static char *message_slab(size_t bytes);
+static char *carve_blocks(size_t bytes);
 
 struct weft__depot weft__messages = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft_msg), .carve = message_slab};
 struct weft__depot weft__actors = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft__actor), .carve = weft__actor_carve};
+    .lock = PTHREAD_MUTEX_INITIALIZER, .cell_bytes = sizeof(struct weft__actor), .carve = carve_blocks};
 
 /* Written under the depot's lock; the range before the count that says that it is there. */
 _Atomic(char *) weft__actor_range;
@@ -55,7 +56,7 @@ static char *reserve_range(void)
     return NULL;
 }
 
-char *weft__actor_carve(size_t bytes)
+static char *carve_blocks(size_t bytes)
 {
     char  *base = atomic_load_explicit(&weft__actor_range, memory_order_relaxed);
     size_t first = atomic_load_explicit(&weft__actor_count, memory_order_relaxed);
@@ -176,7 +177,7 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
         a->owned = o->next;
         disown(l, o);
     }
-    if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__lane_leave */
+    if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__thread_end */
         a->phase = WEFT__FREE;
     weft__lane_count(&l->ended);
     if (weft__actor_generation(weft__actor_pid(a)) != (1u << WEFT__GENERATION_BITS) - 1)

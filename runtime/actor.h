@@ -118,7 +118,7 @@ extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;
 extern WEFT__HIDDEN __thread struct weft__lane *weft__lane_here __attribute__((tls_model("initial-exec")));
 
 /* This thread's; one where nobody runs, and no worker, if it has none yet. A fiber may go on in another thread, and a compiler may keep the address of a
- * thread-local variable over a call (D8), so it is read by code that the compiler does not look into, each time. */
+ * thread-local variable over a call, so it is read by code that the compiler does not look into, each time. */
 static inline struct weft__lane *weft__lane(void)
 {
     struct weft__lane *l;
@@ -177,7 +177,6 @@ static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 }
 /* Gives back all that it has but its stack, and its slot. The caller owns it. */
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
-char                  *weft__actor_carve(size_t bytes);
 static inline uint32_t weft__actor_generation(uint64_t pid)
 {
     return (uint32_t)(pid >> WEFT__SLOT_BITS) & ((1u << WEFT__GENERATION_BITS) - 1);
@@ -185,16 +184,15 @@ static inline uint32_t weft__actor_generation(uint64_t pid)
 
 /* ---- message.c, types.c -------------------------------------------------------------- */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
-void             weft__message_free(struct weft__lane *l, struct weft_msg *m); /* destroys its body first */
-void             weft__message_dead(struct weft__lane *l, struct weft_msg *m); /* the same, and counts it */
+void weft__message_free(struct weft__lane *l, struct weft_msg *m);  /* it was read: only its memory */
+void weft__message_dead(struct weft__lane *l, struct weft_msg *m);  /* destroys its body, counts it */
 void weft__message_unsent(const weft_type *type, const void *body); /* destroys what the body owns */
 enum { WEFT__TYPE_ANY = 1 };
-unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or misuse was reported */
+unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or it has no name */
 const weft_type *weft__types_of(unsigned id);
 void             weft__types_destroy(unsigned id, void *body); /* what a body of that type owns */
 
 /* ---- wait.c: matching and parking ----------------------------------------------------- */
-bool             weft__wait_wants(struct weft__actor *a, struct weft_msg *m);
 struct weft_msg *weft__wait_first(struct weft__lane  *l,
                                   struct weft__actor *a); /* a new wait: from the oldest on */
 struct weft_msg *weft__wait_again(struct weft__lane  *l,

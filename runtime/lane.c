@@ -5,7 +5,7 @@
  *
  * A lane is made when its thread first meets weft and given back when the thread ends; a lane that was given back
  * serves the next thread that comes, so lanes are never freed and their counters never lost. They are listed, so
- * that counters can be added up, and a stopping system can see who is inside a send.
+ * that counters can be added up, and threads that wait can be told of the end.
  */
 #include <pthread.h>
 #include <string.h>
@@ -75,13 +75,17 @@ void __attribute__((noinline)) weft__lane_leave(void)
 
     if (l == &nowhere)
         return;
-    pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
-    struct weft__actor *self = l->self;
-    l->self = NULL;
-    l->worker = NULL;
-    pthread_mutex_unlock(&lock);
-    if (self)
-        weft__thread_end(l, self); /* a thread that became an actor ends with it, normally */
+    for (struct weft__actor *self;;) {
+        pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
+        self = l->self;
+        l->self = NULL;
+        l->worker = NULL;
+        pthread_mutex_unlock(&lock);
+        if (!self)
+            break;
+        weft__thread_end(l,
+                         self); /* a thread's actor ends with it; a destroy function may make it one again */
+    }
     weft__cells_flush(&l->messages, &weft__messages);
     weft__cells_flush(&l->actors, &weft__actors);
     weft__stack_flush(&l->stacks);

@@ -10,8 +10,6 @@
  *
  * Nothing that a thread knows (its lane) is kept over a call into an actor: it may come back in another thread.
  */
-#include <stdio.h>
-
 #include "fibers/switch.h"
 #include "runtime/fast.h"
 #include "sched/clock.h"
@@ -46,15 +44,16 @@ static void wait_on(struct weft__lane *l, struct weft__actor *a)
         weft__crew_ready(l->worker, &a->task);
 }
 
-/* An actor that blocks keeps the stack it is on. If there is no other for the loop, it ends. */
-static void keep_stack(struct weft__lane *l, struct weft__actor *a)
+/* An actor that blocks keeps the stack it is on. False: there is no other for the loop; stack.c has said so. */
+static bool keep_stack(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__stack *s = weft__stack_get(&l->stacks, l->stack_class);
+    struct weft__stack *s = a->stack ? NULL : weft__stack_get(&l->stacks, l->stack_class);
 
-    if (!s)
-        weft_end(WEFT_ESTACK); /* the others would have none to go on with; stack.c has said so */
-    a->stack = l->spare;
-    l->spare = s;
+    if (s) {
+        a->stack = l->spare;
+        l->spare = s;
+    }
+    return a->stack;
 }
 
 /* Its message, after a look at all there is; or none, because its time is over. False: it waits on. */
@@ -74,8 +73,8 @@ static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_
 /* For the loop, which goes on with what is in the worker's hand, or looks for something. */
 static __attribute__((noinline)) struct weft_msg *park_to_loop(struct weft__lane *l, struct weft__actor *a)
 {
-    if (!a->stack)
-        keep_stack(l, a);
+    if (!keep_stack(l, a))
+        weft_end(WEFT_ESTACK); /* it has to wait, and cannot */
     a->phase = WEFT__RECEIVING;
     return weft__switch_park(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, &a->box.word, a->parked);
 }
@@ -109,12 +108,10 @@ static void requeue(void *actor)
 
 void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
 {
-    if (!weft__crew_has_others(l->worker)) {
-        weft__worker_renew(l->worker);
+    if (!weft__crew_has_others(l->worker) || !keep_stack(l, a)) {
+        weft__worker_renew(l->worker); /* it need not */
         return;
     }
-    if (!a->stack)
-        keep_stack(l, a);
     a->phase = WEFT__YIELDED;
     weft__switch_away(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, requeue, a);
 }
@@ -242,7 +239,7 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
 {
     if (!look_again(l, a, m))
         return false;
-    if (!*m || l->worker->budget > 0)
+    if (l->worker->budget > 0)
         return true;
     put_off(l, a, *m);
     return false;

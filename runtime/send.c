@@ -59,7 +59,7 @@ static __attribute__((noinline)) int send_slowly(weft_pid to, weft_type *type, c
     struct weft__lane *l = weft__lane_need();
     int                error;
 
-    if (!type || (!body && type->bytes))
+    if (!type || !type->name || (!body && type->bytes))
         return WEFT_EINVALID;
     if (!l) {
         weft__message_unsent(type, body);

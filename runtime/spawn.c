@@ -160,7 +160,7 @@ void weft_yield(void)
 {
     struct weft__lane *l = weft__lane();
 
-    if (l->worker && l->self)
+    if (l->worker && l->self && !l->destroying)
         weft__loop_yield(l, l->self);
 }
 

@@ -74,7 +74,9 @@ static void check_tag(const weft_type *known, const weft_type *type)
 
 static unsigned intern(weft_type *type)
 {
-    if (!type->name || strcmp(type->name, any.name) == 0)
+    if (!type->name)
+        return 0;
+    if (strcmp(type->name, any.name) == 0)
         return WEFT__TYPE_ANY;
     pthread_mutex_lock(&lock);
     unsigned id = find(type);

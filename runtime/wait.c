@@ -16,7 +16,7 @@
 
 enum { RETRY_NS = 20000 };
 
-bool weft__wait_wants(struct weft__actor *a, struct weft_msg *m)
+static bool wants(struct weft__actor *a, struct weft_msg *m)
 {
     weft_type *const *list = a->type_count == 1 ? &a->type : a->types;
     weft_type        *match = NULL;
@@ -54,7 +54,7 @@ static struct weft_msg *from_saved(struct weft__actor *a)
         return NULL;
     do {
         m = before->next;
-        if (weft__wait_wants(a, m)) {
+        if (wants(a, m)) {
             before->next = m->next;
             if (m == a->saved)
                 a->saved = m == before ? NULL : before;
@@ -87,7 +87,7 @@ struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
                 return m;
             m = a->in;
             a->in = m->next;
-            if (weft__wait_wants(a, m))
+            if (wants(a, m))
                 return m;
             save(a, m);
         }
