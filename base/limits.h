@@ -14,7 +14,7 @@ enum {
     WEFT__TURN_MESSAGES = 4096,
 
     /* A message that only makes a mailbox longer counts for so many: its receiver should get to work. */
-    WEFT__BACKLOG_COST = 4,
+    WEFT__BACKLOG_COST = 16,
     /* A receiver may go on beyond its turn with what it took at once, or many senders would outrun it; so far. */
     WEFT__BATCH_MESSAGES = 65536,
 
