@@ -175,10 +175,11 @@ void      weft_drop(weft_msg *m);              /* destroys what its body owns */
 /* WAITS for the first message, in mailbox order, of one of the types; the others stay, in order. The message
  * received before ends here. Never NULL, but for one case: in a thread of yours, when its system has ended.
  *     weft_msg *m = weft_receive(INCR, GET, LOCK);    switch (weft_tag(m)) { case INCR: ... */
-#define weft_receive(...) weft_receive_types(WEFT_FOREVER, WEFT__TYPES(__VA_ARGS__))
+#define weft_receive(...) WEFT__JOIN(WEFT__RECEIVE_, WEFT__ONE_OR_MORE(__VA_ARGS__))(__VA_ARGS__)
 /* The same with a time: NULL when it is over; weft_ms(0) takes what is there or returns at once. */
 #define weft_receive_within(time, ...) weft_receive_types(time, WEFT__TYPES(__VA_ARGS__)) /* 16 types at most */
 weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n);
+weft_msg *weft_receive_type(weft_type *type); /* the same for one, for ever */
 
 /* ---- 6. Reacting: waiting without a stack ----------------------------------------------------------- */
 
@@ -190,10 +191,12 @@ typedef void weft_handler(void *state, weft_msg *m); /* m is NULL when the time 
  * actor may: react again, receive in the middle (it then owns a stack until it returns), or return with
  * nothing arranged, which ends the actor. The last arrangement counts. `state` must not lie on the stack:
  * that ends the actor with WEFT_EINVALID, and so does calling this in a thread that merely became an actor. */
-#define weft_react(run, state, ...) weft_react_types(WEFT_FOREVER, run, state, WEFT__TYPES(__VA_ARGS__))
+#define weft_react(run, state, ...) \
+    WEFT__JOIN(WEFT__REACT_, WEFT__ONE_OR_MORE(__VA_ARGS__))(run, state, __VA_ARGS__)
 #define weft_react_within(time, run, state, ...) \
     weft_react_types(time, run, state, WEFT__TYPES(__VA_ARGS__))
 void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n);
+void weft_react_type(weft_handler *run, void *state, weft_type *type); /* the same for one, for ever */
 
 /* ---- 7. The system ---------------------------------------------------------------------------------- */
 

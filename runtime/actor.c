@@ -78,7 +78,7 @@ static char *carve_blocks(size_t bytes)
         atomic_store_explicit(&a[i].pid, first + i,
                               memory_order_relaxed); /* generation 0, which no actor has */
     }
-    atomic_store_explicit(&weft__actor_count, first + n, memory_order_release); /* see weft__actor_at */
+    atomic_store_explicit(&weft__actor_count, first + n, memory_order_release); /* see weft__actor_exists */
     return (char *)a;
 }
 

@@ -104,6 +104,7 @@ struct weft__lane {
     struct weft__actor      *hand;        /* taken from a queue already: the loop runs it first */
     void                    *home;        /* the worker thread's own stack */
     unsigned                 stack_class; /* of actors that asked for none */
+    size_t                   stack_bytes; /* of that class, guard included */
     int                      spawn_error;
     unsigned                 destroying; /* a destroy function runs here: nobody may leave */
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
@@ -155,15 +156,22 @@ static inline void weft__lane_count(_Atomic uint64_t *counter)
 /* ---- actor.c ------------------------------------------------------------------------- */
 extern WEFT__HIDDEN _Atomic(char *) weft__actor_range; /* all control blocks */
 extern WEFT__HIDDEN _Atomic size_t  weft__actor_count; /* slots ever used */
-/* Its block, whoever lives there now; NULL: no such slot. */
-static inline struct weft__actor *weft__actor_at(weft_pid pid)
+static inline size_t                weft__actor_slot(weft_pid pid)
 {
-    size_t slot = pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
-
+    return pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
+}
+/* Whether there ever was such a slot. */
+static inline bool weft__actor_exists(weft_pid pid)
+{
     /* acquire: who sees the slot sees the range, also with a pid that was made up. */
-    if (WEFT__RARE(slot >= atomic_load_explicit(&weft__actor_count, memory_order_acquire)))
-        return NULL;
-    return (struct weft__actor *)atomic_load_explicit(&weft__actor_range, memory_order_relaxed) + slot;
+    return weft__actor_slot(pid) < atomic_load_explicit(&weft__actor_count, memory_order_acquire);
+}
+/* Its block, whoever lives there now. */
+static inline struct weft__actor *weft__actor_block(weft_pid pid)
+{
+    char *range = atomic_load_explicit(&weft__actor_range, memory_order_relaxed); /* see above */
+
+    return (struct weft__actor *)range + weft__actor_slot(pid);
 }
 /* NULL: no memory. */
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual);

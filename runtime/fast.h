@@ -13,6 +13,17 @@
 
 #include "runtime/actor.h"
 
+static inline void *weft__fast_stack_pointer(void)
+{
+#if defined(__x86_64__)
+    void *sp;
+    __asm__("movq %%rsp, %0" : "=r"(sp));
+    return sp;
+#else
+    return __builtin_frame_address(0);
+#endif
+}
+
 /* The first n bytes, at most WEFT__SMALL_BODY, without a call. */
 static inline void weft__fast_copy(unsigned char *to, const unsigned char *from, size_t n)
 {
@@ -76,20 +87,25 @@ static inline void weft__fast_end_current(struct weft__lane *l, struct weft__act
 /* The next of the messages it has, if it waits for its type by name. NULL: ask weft__wait_again. */
 static inline struct weft_msg *weft__fast_next(struct weft__actor *a)
 {
-    struct weft_msg  *m = a->in;
-    unsigned          n = a->type_count;
-    weft_type *const *types = WEFT__LIKELY(n == 1) ? &a->type : a->types;
+    struct weft_msg *m = a->in;
+    weft_type       *match = NULL;
 
-    if (WEFT__RARE(!m))
+    if (!m)
         return NULL;
-    for (unsigned i = 0; i < n; i++)
-        /* relaxed: the id is only compared. */
-        if (WEFT__LIKELY(__atomic_load_n(&types[i]->id, __ATOMIC_RELAXED) == m->type)) {
-            m->tag = types[i]->tag;
-            a->in = m->next;
-            return m;
-        }
-    return NULL;
+    /* relaxed: the id is only compared. */
+    if (WEFT__LIKELY(a->type_count == 1)) {
+        if (WEFT__LIKELY(__atomic_load_n(&a->type->id, __ATOMIC_RELAXED) == m->type))
+            match = a->type;
+    } else {
+        for (unsigned i = 0; !match && i < a->type_count; i++)
+            if (__atomic_load_n(&a->types[i]->id, __ATOMIC_RELAXED) == m->type)
+                match = a->types[i];
+    }
+    if (WEFT__RARE(!match))
+        return NULL;
+    m->tag = match->tag;
+    a->in = m->next;
+    return m;
 }
 
 /* Whether nothing came since the last look; relaxed: it needs nothing, and what came is taken in order. */

@@ -245,24 +245,42 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
     return false;
 }
 
+/* It did not arrange just one more reaction. */
+static __attribute__((noinline)) bool settle_rarely(struct weft__lane *l, struct weft__actor *a,
+                                                    struct weft_msg **m)
+{
+    if (a->unusual & WEFT__ARRANGED)
+        return settle_slowly(l, a, m);
+    finish(l, a);
+    return false;
+}
+
+/* It has more of what it took at once. */
+static inline bool go_on_with_batch(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+{
+    if (WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES)) {
+        put_off(l, a, NULL);
+        return false;
+    }
+    return WEFT__LIKELY((*m = weft__fast_next(a))) ? true : look_now(l, a, m);
+}
+
 /* Its function or handler has returned. True: it goes on, reacting, with *m. */
 static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    if (WEFT__RARE(!(a->unusual & WEFT__ARRANGED))) {
-        finish(l, a);
-        return false;
-    }
-    if (WEFT__RARE((a->unusual | WEFT__HANDLER) != (WEFT__ARRANGED | WEFT__HANDLER)) ||
-        WEFT__RARE(a->saved) || WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES) ||
-        WEFT__RARE(!weft__fast_can_end(l, a->current)))
+    if (WEFT__RARE(a->unusual != (WEFT__ARRANGED | WEFT__HANDLER)))
+        return settle_rarely(l, a, m);
+    if (WEFT__RARE(a->saved) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
         return settle_slowly(l, a, m);
     weft__fast_end_current(l, a);
     a->phase = WEFT__REACTING;
     a->unusual = 0;
-    if ((*m = weft__fast_next(a)))
-        return true;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    if (WEFT__LIKELY(weft__fast_is_empty(a)) && WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))
+    if (WEFT__RARE(a->in))
+        return go_on_with_batch(l, a, m);
+    /* relaxed: the exchange decides; this spares it where it would fail. */
+    if (WEFT__LIKELY(atomic_load_explicit(&a->box.word, memory_order_relaxed) == WEFT__INBOX_EMPTY) &&
+        WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))
         return false;
     return look_now(l, a, m);
 }
@@ -288,6 +306,7 @@ static void start(struct weft__lane *l, struct weft__actor *a)
     a->start(a->state);
     if (a->stack)
         l = give_stack_back(a);
+    a->unusual |= WEFT__HANDLER; /* as after a handler; nothing of it runs any more */
     if (settle(l, a, &m))
         react(l, a, m);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 
 /* The caller's list is gone when its block ends: several types are copied, into a buffer that is used again. */
 static int copy_types(struct weft__actor *a, weft_type *const *types, size_t n)
@@ -36,10 +36,9 @@ static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *st
 }
 
 /* Stacks are aligned to their size: what differs from here in low bits only is on this one, or in its guard. */
-static inline bool near_here(struct weft__lane *l, const void *state)
+static inline bool near_here(const struct weft__lane *l, const void *state)
 {
-    return ((uintptr_t)state ^ (uintptr_t)__builtin_frame_address(0)) < (size_t)WEFT__STACK_SMALLEST
-                                                                            << l->stack_class;
+    return ((uintptr_t)state ^ (uintptr_t)weft__fast_stack_pointer()) < l->stack_bytes;
 }
 
 static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_t n)
@@ -51,8 +50,7 @@ static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_
 }
 
 /* Several types, a time, a mistake. */
-static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler *run, void *state,
-                                                   weft_type *const *types, size_t n)
+static void react_slowly(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
 {
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
@@ -78,17 +76,21 @@ static __attribute__((noinline)) void react_slowly(weft_span time, weft_handler 
     arrange(a, run, state, n);
 }
 
-void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
+void weft_react_type(weft_handler *run, void *state, weft_type *type)
 {
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
     if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED)) ||
-        WEFT__RARE(!run) || WEFT__RARE(!types) || WEFT__RARE(n != 1) || WEFT__RARE(time.ns != INT64_MAX) ||
-        WEFT__RARE(near_here(l, state))) {
-        react_slowly(time, run, state, types, n);
+        WEFT__RARE(!run) || WEFT__RARE(!type) || WEFT__RARE(near_here(l, state))) {
+        react_slowly(WEFT_FOREVER, run, state, type ? &type : NULL, 1);
         return;
     }
-    a->type = types[0];
+    a->type = type;
     arrange(a, run, state, 1);
+}
+
+void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
+{
+    react_slowly(time, run, state, types, n);
 }

@@ -99,17 +99,17 @@ static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, st
     return m;
 }
 
-weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+/* Whether the plain path will not do: a thread, an arrangement, skipped messages, the end of a turn, a large body. */
+static inline bool is_unusual(const struct weft__lane *l, const struct weft__actor *a)
 {
-    struct weft__lane  *l = weft__lane();
-    struct weft__actor *a = l->self;
+    return WEFT__RARE(!a) || WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
+           WEFT__RARE(must_give_way(l, a)) || WEFT__RARE(!weft__fast_can_end(l, a->current));
+}
 
-    if (WEFT__RARE(!a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT16_MAX) ||
-        WEFT__RARE(!types) || WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
-        WEFT__RARE(must_give_way(l, a)) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
-        return receive_slowly(time, types, n);
+/* What it waits for is set. */
+static inline weft_msg *receive(struct weft__lane *l, struct weft__actor *a)
+{
     weft__fast_end_current(l, a);
-    set_types(a, types, n);
     struct weft_msg *m = weft__fast_next(a);
     if (m) {
         a->current = m;
@@ -118,6 +118,30 @@ weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
     }
     a->parked += WEFT__INBOX_NEXT_WAIT;
     return WEFT__LIKELY(weft__fast_is_empty(a)) ? weft__loop_park(l, a) : receive_next(l, a);
+}
+
+weft_msg *weft_receive_type(weft_type *type)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l->self;
+
+    if (is_unusual(l, a) || WEFT__RARE(!type))
+        return receive_slowly(WEFT_FOREVER, type ? &type : NULL, 1);
+    a->type = type;
+    a->type_count = 1;
+    return receive(l, a);
+}
+
+weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l->self;
+
+    if (is_unusual(l, a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT16_MAX) ||
+        WEFT__RARE(!types))
+        return receive_slowly(time, types, n);
+    set_types(a, types, n);
+    return receive(l, a);
 }
 
 void weft_sleep(weft_span time)

@@ -30,10 +30,11 @@ static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct w
  * this needs no frame. */
 static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to, struct weft_msg *m)
 {
-    struct weft__actor *a = weft__actor_at(to);
-
     m->to = to.id;
-    if (WEFT__RARE(!a) || WEFT__RARE(weft__actor_pid(a) != to.id))
+    if (WEFT__RARE(!weft__actor_exists(to)))
+        return refused(l, m);
+    struct weft__actor *a = weft__actor_block(to);
+    if (WEFT__RARE(weft__actor_pid(a) != to.id))
         return refused(l, m);
     enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
     if (WEFT__RARE(how == WEFT__REFUSED))

@@ -64,6 +64,7 @@ static void *work(void *arg)
     weft__lane_unlock();
     l->spare = s;
     l->stack_class = stack_class;
+    l->stack_bytes = (size_t)WEFT__STACK_SMALLEST << stack_class;
     weft__switch_away(&l->home, weft__switch_fresh(s, weft__loop), NULL, NULL, NULL);
     weft__stack_put(&l->stacks, l->spare);
     l->spare = NULL;
@@ -250,7 +251,7 @@ static void take_down(struct weft__lane *l)
 
     end_queued(l);
     for (size_t i = 0; i < slots; i++)
-        end_parked(l, weft__actor_at((weft_pid){i}));
+        end_parked(l, weft__actor_block((weft_pid){i}));
     weft__thread_release_all();
     weft__timers_end();
     weft__clock_virtual(false);

@@ -62,6 +62,13 @@
 #define WEFT__EACH_15(T, ...) &weft_type_##T, WEFT__EACH_14(__VA_ARGS__)
 #define WEFT__EACH_16(T, ...) &weft_type_##T, WEFT__EACH_15(__VA_ARGS__)
 
+/* ---- waiting for one type is the usual case, and has a function of its own -------------------------- */
+
+#define WEFT__RECEIVE_ONE(T) weft_receive_type(&weft_type_##T)
+#define WEFT__RECEIVE_MORE(...) weft_receive_types(WEFT_FOREVER, WEFT__TYPES(__VA_ARGS__))
+#define WEFT__REACT_ONE(run, state, T) weft_react_type(run, state, &weft_type_##T)
+#define WEFT__REACT_MORE(run, state, ...) weft_react_types(WEFT_FOREVER, run, state, WEFT__TYPES(__VA_ARGS__))
+
 /* ---- where C and C++ differ ------------------------------------------------------------------------ */
 
 #ifdef __cplusplus
