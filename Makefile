@@ -72,7 +72,7 @@ endif
 
 TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/test_*.c))
 STRESS  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/stress_*.c))
-HELP    := $(filter-out test/test_% test/stress_%,$(wildcard test/*.c))
+HELP    := $(filter-out test/test_% test/stress_% test/heap.c,$(wildcard test/*.c))
 SAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard samples/*.c))
 BENCH   := $(wildcard bench/*.c)
 MODELS  := $(wildcard models/*.pml)
@@ -115,13 +115,14 @@ $(BUILD)/weft-bench: $(call objects,$(BENCH)) $(LIBRARY)
 	$(LINK) -o $@ $^ $(NEEDS) -lm $(LDLIBS)
 
 $(TESTS): NEEDS += -lcriterion -lm
+$(TESTS): $(BUILD)/obj/test/heap.o
 $(TESTS) $(STRESS): $(if $(HELP),$(BUILD)/libhelp.a)
 $(TESTS) $(STRESS) $(SAMPLES): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %libhelp.a,$^) $(LIBRARY) $(NEEDS) $(LDLIBS)
 
 .SECONDARY:
--include $(patsubst %.o,%.d,$(call objects,$(C) $(HELP) $(BENCH)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(TESTS) $(STRESS) $(SAMPLES)))
+-include $(patsubst %.o,%.d,$(call objects,$(C) $(HELP) test/heap.c $(BENCH)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(TESTS) $(STRESS) $(SAMPLES)))
 
 # ---- running --------------------------------------------------------------------------------------------
 
@@ -130,10 +131,8 @@ LIMIT := 180
 RUN   := $(if $(filter thread,$(subst $(comma), ,$(SAN))),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 TIMED  = timeout -k 5 $(LIMIT) $(RUN)
 
-# One at a time under a sanitizer: Criterion forks beside a thread of its own, and a fork that meets the sanitizer's
-# allocator locked leaves a child that waits for ever.
 test: $(TESTS)
-	@bad=0; for t in $(TESTS); do echo "-- $$t"; $(TIMED) $$t --color=never $(if $(SAN),-j1) || bad=1; done; exit $$bad
+	@bad=0; for t in $(TESTS); do echo "-- $$t"; $(TIMED) $$t --color=never || bad=1; done; exit $$bad
 
 stress: $(STRESS)
 	@bad=0; for t in $(STRESS); do \
