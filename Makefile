@@ -4,7 +4,7 @@
 # make samples     every sample, its output compared          make models   every protocol, checked by spin
 # make format      every source, laid out by clang-format     make tidy     what clang-tidy thinks of them
 # make install     to DESTDIR= PREFIX=/usr/local              make clean    as if nothing had been built
-# make performance every goal, measured; minutes
+# make performance every goal, measured; minutes              make mutants  bugs on purpose, each must be found
 #
 # Variants are built beside each other, under build/ in a folder of their own:
 #   SAN=address,undefined  SAN=thread      with sanitizers
@@ -16,7 +16,7 @@ MAKEFLAGS    += --no-builtin-rules
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: performance all test stress samples models format tidy install clean run check soak FORCE
+.PHONY: mutants performance all test stress samples models format tidy install clean run check soak FORCE
 
 comma := ,
 space := $(subst ,, )
@@ -152,6 +152,10 @@ run:
 	@tools/setup run
 	@echo "building"; $(MAKE) -s -j2 all
 	@$(if $(BENCH),$(BUILD)/weft-bench demo,set -e; for s in $(SAMPLES); do echo "-- $$s"; $$s; done)
+
+# Whether the race hunts would find a bug: minutes, ten or so.
+mutants:
+	@tools/mutants $(ONLY)
 
 # Every goal of the core, measured: the table of docs/performance.md.
 performance: $(BUILD)/weft-bench

@@ -19,7 +19,15 @@
 
 #include "help.h"
 
-enum { RECEIVERS = 8, ACTORS = 32, THREADS = 2, SENDERS = ACTORS + THREADS, MORTALS = 16, MESSAGES = 30000 };
+enum {
+    RECEIVERS = 8,
+    ACTORS = 32,
+    THREADS = 2,
+    SENDERS = ACTORS + THREADS,
+    MORTALS = 16,
+    NAPPERS = 4,
+    MESSAGES = 30000
+};
 
 struct data {
     int           by, to;
@@ -275,6 +283,19 @@ static void *send_as_thread(void *me)
     return NULL;
 }
 
+/* ---- Nappers ------------------------------------------------------------------------------------------------- */
+
+/* Nobody sends to them. A timer that goes off while its actor is still on the way to sleep, and then never again, leaves
+ * one asleep for ever. */
+static void nap(void *me)
+{
+    uint64_t random = 15485863 * (uint64_t)(*(int *)me + 1);
+
+    for (unsigned long i = 0; i < messages / 8; i++)
+        weft_sleep(weft_ns((int64_t)(draw(&random) % 400)));
+    weft_send(boss, DONE);
+}
+
 /* ---- All of them -------------------------------------------------------------------------------------------------- */
 
 static void begin_all(void *arg)
@@ -289,9 +310,11 @@ static void begin_all(void *arg)
     }
     for (int i = 0; i < ACTORS; i++)
         weft_spawn(send_as_actor, &i, .copy_bytes = sizeof i);
+    for (int i = 0; i < NAPPERS; i++)
+        weft_spawn(nap, &i, .copy_bytes = sizeof i);
     for (int i = 0; i < THREADS; i++)
         sem_post(&begin);
-    for (int i = 0; i < SENDERS; i++)
+    for (int i = 0; i < SENDERS + NAPPERS; i++)
         weft_receive(DONE);
     for (int i = 0; i < RECEIVERS; i++) {
         weft_send(receiver[i], STOP);

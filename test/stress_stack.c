@@ -104,6 +104,8 @@ static void *wander(void *arg)
         wave(&cache, me, i % CLASSES, 1 + (i * 7919 + (unsigned)(me >> 32) * 104729) % WAVE);
         if (i % 8 == 7)
             weft__stack_flush(&cache);
+        if (i % 4 == 3)
+            weft__stack_cool(INT64_MAX); /* as if much time had passed since all were given back */
     }
     weft__stack_flush(&cache);
     return NULL;
