@@ -76,6 +76,12 @@ static void react_slowly(weft_span time, weft_handler *run, void *state, weft_ty
     arrange(a, run, state, n);
 }
 
+/* A function of its own, so that weft_react_type has no frame. */
+static __attribute__((noinline)) void react_type_slowly(weft_handler *run, void *state, weft_type *type)
+{
+    react_slowly(WEFT_FOREVER, run, state, type ? &type : NULL, 1);
+}
+
 void weft_react_type(weft_handler *run, void *state, weft_type *type)
 {
     struct weft__lane  *l = weft__lane();
@@ -83,7 +89,7 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type)
 
     if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED)) ||
         WEFT__RARE(!run) || WEFT__RARE(!type) || WEFT__RARE(near_here(l, state))) {
-        react_slowly(WEFT_FOREVER, run, state, type ? &type : NULL, 1);
+        react_type_slowly(run, state, type);
         return;
     }
     a->type = type;
