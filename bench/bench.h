@@ -70,9 +70,8 @@ extern const char *const mode_names[MODES];
 
 void demo(int workers);
 
-/* Into the run's extras: switch_ns by back end. A weft_yield takes `yield_ns`, and stands for our own back end. */
-void   switch_compare(struct bench *b, double yield_ns);
-double switch_by_yield(uint64_t switches);
+/* Into the run's extras: switch_ns by back end. Bare switches: without a scheduler. */
+void switch_compare(struct bench *b);
 
 /* Runs `first`, with the run as its argument, in a system with the workers that were asked for. */
 void bench_actors(struct bench *b, weft_fn *first);

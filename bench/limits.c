@@ -8,14 +8,14 @@
 #include "bench/bench.h"
 #include "bench/probe.h"
 
-enum { YIELDS = 1000000, STACKS = 8192 };
+enum { STACKS = 8192 };
 
 static void run(struct bench *b)
 {
     bench_start(b);
     bench_extra_number(b, NULL, "xchg_ns", probe_xchg());
     bench_extra_number(b, NULL, "cas_ns", probe_cas());
-    switch_compare(b, switch_by_yield(YIELDS));
+    switch_compare(b);
     struct stack_cost stack = probe_stack(STACKS);
     bench_extra_number(b, NULL, "touch_ns", stack.touch_ns);
     bench_extra_number(b, NULL, "guard_ns", stack.guard_ns);

@@ -8,11 +8,15 @@
 #include "bench/probe.h"
 #include "bench/threads.h"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "fibers/stack.h"
+#include "fibers/switch.h"
 
 enum { BATCHES = 31, STACK_BYTES = 64 * 1024 };
 
@@ -97,14 +101,14 @@ double probe_ucontext(void)
     return ns;
 }
 
-/* Boost's interface, as <boost/context/detail/fcontext.hpp> has it for C++. Weak: there if Weft is built on it. */
+/* Boost's interface, as <boost/context/detail/fcontext.hpp> has it for C++. Looked for when we run, so that a bench that
+ * does not switch by it needs no Boost. */
 struct transfer {
     void *left;
     void *data;
 };
-__attribute__((weak)) struct transfer jump_fcontext(void *to, void *data);
-__attribute__((weak)) void           *make_fcontext(void *top, size_t size, void (*entry)(struct transfer));
-
+static struct transfer (*jump_fcontext)(void *to, void *data);
+static void *(*make_fcontext)(void *top, size_t size, void (*entry)(struct transfer));
 static void *other_side;
 
 static void bounce_fcontext(struct transfer from)
@@ -121,12 +125,44 @@ static void jump(uint64_t times)
 
 double probe_fcontext(void)
 {
+    void *boost = dlopen("libboost_context.so", RTLD_NOW);
+
+    if (!boost)
+        return -1;
+    make_fcontext = dlsym(boost, "make_fcontext");
+    jump_fcontext = dlsym(boost, "jump_fcontext");
     if (!make_fcontext || !jump_fcontext)
         return -1;
     char *stack = bench_alloc(1, STACK_BYTES);
     other_side = make_fcontext(stack + STACK_BYTES, STACK_BYTES, bounce_fcontext);
     double ns = median_ns(jump, 200000) / 2;
     free(stack);
+    return ns;
+}
+
+/* Weft's own door, whatever is behind it in this build; the one private header that a benchmark opens. */
+static struct weft__stack fiber_stack;
+static void              *thread_side, *fiber_side;
+
+static void bounce_weft(void)
+{
+    for (;;)
+        weft__switch_away(&fiber_side, thread_side, NULL, NULL, NULL);
+}
+
+static void hop_over(uint64_t times)
+{
+    for (uint64_t i = 0; i < times; i++)
+        weft__switch_away(&thread_side, fiber_side, NULL, NULL, NULL);
+}
+
+double probe_weft(void)
+{
+    fiber_stack.low = bench_alloc(1, STACK_BYTES);
+    fiber_stack.top = fiber_stack.low + STACK_BYTES;
+    fiber_side = weft__switch_fresh(&fiber_stack, bounce_weft);
+    double ns = median_ns(hop_over, 200000) / 2;
+    free(fiber_stack.low);
     return ns;
 }
 

@@ -16,7 +16,8 @@ double probe_cas(void);
 
 /* From one context to another, both on this thread. */
 double probe_ucontext(void);
-double probe_fcontext(void);
+double probe_fcontext(void); /* -1: there is no Boost.Context here */
+double probe_weft(void);     /* by weft_switch_method() */
 
 /* A stack is a guard and at least one page that is touched. */
 struct stack_cost {

@@ -48,33 +48,22 @@ static void yields(struct bench *b)
     bench_actors(b, first);
 }
 
-void switch_compare(struct bench *b, double yield_ns)
+void switch_compare(struct bench *b)
 {
     const char *ours = weft_switch_method();
-    double      ucontext = probe_ucontext(), fcontext = probe_fcontext();
+    double      fcontext = probe_fcontext();
 
-    bench_extra_number(b, "switch_ns", "ucontext", ucontext);
-    if (fcontext >= 0)
+    if (strcmp(ours, "ucontext") != 0)
+        bench_extra_number(b, "switch_ns", "ucontext", probe_ucontext());
+    if (strcmp(ours, "fcontext") != 0 && fcontext >= 0)
         bench_extra_number(b, "switch_ns", "fcontext", fcontext);
-    if (strcmp(ours, "ucontext") != 0 && strcmp(ours, "fcontext") != 0) {
-        bench_extra_number(b, "switch_ns", ours, yield_ns);
-        bench_extra_text(b, "switched_by_yield", ours); /* not a bare switch: the library exports none */
-    }
-}
-
-double switch_by_yield(uint64_t switches)
-{
-    static struct bench b; /* actors refer to it */
-
-    b = (struct bench){.mode = FIBER, .arg = {switches}};
-    yields(&b);
-    return b.seconds * 1e9 / (double)b.ops;
+    bench_extra_number(b, "switch_ns", ours, probe_weft());
 }
 
 static void run(struct bench *b)
 {
     yields(b);
-    switch_compare(b, b->seconds * 1e9 / (double)b->ops);
+    switch_compare(b);
 }
 
 const struct workload workload_switch = {
