@@ -11,16 +11,9 @@
 
 #include "base/futex.h"
 #include "runtime/actor.h"
+#include "sched/clock.h"
 
 enum { MESSAGE = 1, ENDED = 2 };
-
-static int64_t real_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 struct weft__lane *weft__thread_actor(void)
 {
@@ -53,7 +46,7 @@ void weft__thread_end(struct weft__lane *l, struct weft__actor *a)
 
 void weft__thread_sleep(weft_span time)
 {
-    int64_t         start = real_now(), until = time.ns >= INT64_MAX - start ? INT64_MAX : start + time.ns;
+    int64_t         until = weft__clock_real_after(time.ns);
     struct timespec at = {until / 1000000000, until % 1000000000};
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
@@ -90,10 +83,10 @@ static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
         uint32_t now = atomic_load_explicit(&a->extra->woken, memory_order_acquire);
         if (now & MESSAGE)
             return true;
-        if (now != ended || (until != INT64_MAX && real_now() >= until)) {
+        if (now != ended || (until != WEFT__NEVER && weft__clock_real_after(0) >= until)) {
             if (weft__inbox_unpark(&a->box, a->parked))
                 return false;
-            until = INT64_MAX; /* a sender was first, and is about to wake us */
+            until = WEFT__NEVER; /* a sender was first, and is about to wake us */
             ended = now;
         }
         weft__futex_wait(&a->extra->woken, now, until);
@@ -102,7 +95,7 @@ static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
 
 struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time)
 {
-    int64_t start = real_now(), until = time.ns >= INT64_MAX - start ? INT64_MAX : start + time.ns;
+    int64_t until = weft__clock_real_after(time.ns);
     bool    awake = true;
 
     for (;;) {

@@ -12,23 +12,29 @@
 static atomic_bool         is_virtual;
 static atomic_int_fast64_t virtual_now;
 
-int64_t weft__clock_now(void)
+static int64_t real_now(void)
 {
-    if (weft__clock_is_virtual())
-        return atomic_load_explicit(&virtual_now, memory_order_relaxed);
     struct timespec t;
+
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t weft__clock_after(int64_t span)
+int64_t weft__clock_now(void)
 {
-    int64_t now = weft__clock_now();
+    return weft__clock_is_virtual() ? atomic_load_explicit(&virtual_now, memory_order_relaxed) : real_now();
+}
 
+static int64_t after(int64_t now, int64_t span)
+{
     if (span <= 0)
         return now;
     return span >= WEFT__NEVER - now ? WEFT__NEVER : now + span;
 }
+
+int64_t weft__clock_after(int64_t span) { return after(weft__clock_now(), span); }
+
+int64_t weft__clock_real_after(int64_t span) { return after(real_now(), span); }
 
 void weft__clock_virtual(bool on)
 {

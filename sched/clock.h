@@ -16,6 +16,8 @@ int64_t weft__clock_now(void);
 /* `span` from now, WEFT__NEVER if that is beyond the end of time; a negative span is none. */
 int64_t weft__clock_after(int64_t span);
 #define WEFT__NEVER INT64_MAX
+/* The same on the monotonic clock, whatever the workers go by: for threads, which sleep in the kernel. */
+int64_t weft__clock_real_after(int64_t span);
 
 /* Virtual time stands still until weft__clock_jump moves it. Set while no worker runs. */
 void weft__clock_virtual(bool on);
