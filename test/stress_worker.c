@@ -35,6 +35,7 @@ static struct thing       *mine[TASKS]; /* the owner's: not queued */
 static unsigned            mine_count;
 
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t     came_back = PTHREAD_COND_INITIALIZER;
 static struct weft__queue back; /* under lock: robbed, on the way back */
 
 static atomic_bool  stop;
@@ -160,15 +161,26 @@ static void step(uint64_t *random)
         keep(weft__worker_take(&owner));
 }
 
+/* Nothing is queued: what is missing was robbed, and is on its way. */
+static void wait_for_thieves(void)
+{
+    pthread_mutex_lock(&lock);
+    while (!back.first)
+        pthread_cond_wait(&came_back, &lock);
+    pthread_mutex_unlock(&lock);
+    take_back();
+}
+
 /* Everything is found again: here, or with a thief, who hands it back. */
 static void collect(void)
 {
     owner.budget = 1; /* what is in the slot, too */
     while (mine_count < TASKS) {
-        keep(weft__worker_take(&owner));
-        take_back();
-        if (mine_count < TASKS)
-            usleep(1); /* as above; a task that was lost ends here, by the alarm */
+        struct weft__task *t = weft__worker_take(&owner);
+        if (t)
+            keep(t);
+        else
+            wait_for_thieves(); /* a task that was lost ends here, by the alarm */
     }
     if (!weft__worker_is_empty(&owner) || owner.ready.first || owner.spawned)
         fail("a queue counts what it does not have");
@@ -194,6 +206,7 @@ static void *thief(void *unused)
         atomic_fetch_add_explicit(&robbed, n, memory_order_relaxed);
         pthread_mutex_lock(&lock);
         weft__queue_append(&back, &list);
+        pthread_cond_signal(&came_back);
         pthread_mutex_unlock(&lock);
     }
     return NULL;
