@@ -29,7 +29,7 @@ struct request {
     int         count;
     const char *mode;
     const char *workers;
-    bool        json, help;
+    bool        json, help, version;
 };
 
 int workload_args(const struct workload *w)
@@ -73,6 +73,7 @@ static void help(void)
         "  --mode=thread  no Weft: a thread an actor, mailboxes of mutex and condition; up to 10000 threads\n"
         "  --workers=N    threads that run actors, or CPUs that threads may use; default: all CPUs allowed\n"
         "  --json         one line of JSON\n"
+        "  --version      of Weft\n"
         "  demo           a ring of actors in the three modes, side by side, in under a minute\n");
     list_workloads(stdout);
 }
@@ -123,6 +124,8 @@ static struct request read_request(int argc, char **argv)
             r.json = true;
         else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
             r.help = true;
+        else if (strcmp(word, "--version") == 0)
+            r.version = true;
         else if (*word == '-')
             refuse("no option %s; --help lists them", word);
         else if (r.count == 1 + BENCH_ARGS)
@@ -196,6 +199,10 @@ int main(int argc, char **argv)
 {
     struct request r = read_request(argc, argv);
 
+    if (r.version) {
+        printf("weft-bench %s\n", weft_version());
+        return EXIT_SUCCESS;
+    }
     if (r.help) {
         help();
         return EXIT_SUCCESS;
