@@ -100,6 +100,22 @@ bool leaks(void) { return __lsan_do_recoverable_leak_check(); }
 bool leaks(void) { return false; }
 #endif
 
+struct rlimit leave_room(size_t bytes)
+{
+    struct rlimit before, now;
+    size_t        pages = 0;
+    FILE         *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%zu", &pages) != 1)
+        abort();
+    fclose(f);
+    getrlimit(RLIMIT_AS, &before);
+    now = before;
+    now.rlim_cur = pages * (size_t)sysconf(_SC_PAGESIZE) + bytes;
+    setrlimit(RLIMIT_AS, &now);
+    return before;
+}
+
 void *opaque(void *p)
 {
     __asm__ volatile("" : "+r"(p) : : "memory");

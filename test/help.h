@@ -10,6 +10,7 @@
 #define HELP_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <weft.h>
 #include <weft/inspect.h>
 
@@ -29,6 +30,9 @@ int in_child(void (*run)(void));
 
 /* Whether memory was lost until now; AddressSanitizer's builds only, else false. */
 bool leaks(void);
+
+/* Leaves so much more address space than is used now, and no more. Returns the limit as it was. */
+struct rlimit leave_room(size_t bytes);
 
 /* Something to stop a compiler that knows too much: returns its argument. */
 void *opaque(void *p);

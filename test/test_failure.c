@@ -227,21 +227,6 @@ Test(failure, of_make_gives_null)
 
 /* ---- Stacks, address space, threads ------------------------------------------------------------------------------ */
 
-static struct rlimit leave_room(size_t bytes)
-{
-    struct rlimit before, now;
-    size_t        pages = 0;
-    FILE         *f = fopen("/proc/self/statm", "r");
-
-    cr_assert(f && fscanf(f, "%zu", &pages) == 1);
-    fclose(f);
-    getrlimit(RLIMIT_AS, &before);
-    now = before;
-    now.rlim_cur = pages * (size_t)sysconf(_SC_PAGESIZE) + bytes;
-    setrlimit(RLIMIT_AS, &now);
-    return before;
-}
-
 static void does_nothing(void *arg) { (void)arg; }
 
 Test(failure, of_the_address_space_does_not_start_a_system)

@@ -27,6 +27,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "help.h"
+
 TestSuite(stack, .timeout = 30);
 
 enum { SMALL = 0, USUAL = 2, MANY = 100000 };
@@ -80,34 +82,6 @@ static bool guarded(const struct weft__stack *s)
 
 /* ---- Surroundings ------------------------------------------------------------------------------------ */
 
-static int real_stderr, heard;
-
-static void listen_to_stderr(void)
-{
-    heard = memfd_create("stderr", 0);
-    real_stderr = dup(STDERR_FILENO);
-    dup2(heard, STDERR_FILENO);
-}
-
-static const char *what_was_said(void)
-{
-    static char text[4096];
-    ssize_t     n = pread(heard, text, sizeof text - 1, 0);
-
-    dup2(real_stderr, STDERR_FILENO);
-    text[n > 0 ? n : 0] = 0;
-    return text;
-}
-
-static unsigned lines(const char *text)
-{
-    unsigned n = 0;
-
-    for (; (text = strchr(text, '\n')); text++)
-        n++;
-    return n;
-}
-
 /* From now on madvise(.., 102) and process_madvise are what they are on an old kernel. */
 static bool pretend_an_old_kernel(void)
 {
@@ -131,22 +105,6 @@ static bool kernel_installs(void)
     char *page = mmap(NULL, weft__guard_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return page != MAP_FAILED && madvise(page, weft__guard_bytes(), 102) == 0;
-}
-
-/* So much more address space than now, and no more. */
-static struct rlimit leave_room(size_t bytes)
-{
-    struct rlimit before, now;
-    size_t        pages = 0;
-    FILE         *f = fopen("/proc/self/statm", "r");
-
-    cr_assert(f && fscanf(f, "%zu", &pages) == 1);
-    fclose(f);
-    getrlimit(RLIMIT_AS, &before);
-    now = before;
-    now.rlim_cur = pages * weft__guard_bytes() + bytes;
-    setrlimit(RLIMIT_AS, &now);
-    return before;
 }
 
 /* Chained through `next`, which is its holder's. */
