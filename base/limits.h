@@ -48,8 +48,16 @@ enum {
      * would else go the long way each time. */
     WEFT__MAGAZINE_SLACK = 32,
 
-    /* A pid is node, generation and slot. 2^28 actors at once; 2^28 lives of a slot before it is retired. */
+    /* So many skipped messages may be passed in a search before they are sorted by type; into so many piles at first, and
+     * at most. Few are faster in one list, and need no memory. */
+    WEFT__STASH_FEW = 16,
+    WEFT__STASH_PILES = 16,
+    WEFT__STASH_PILES_MAX = 1024,
+
+    /* A pid is node, generation, kind and slot. 2^28 actors at once; 2^28 lives of a slot before it is retired. The kind
+     * lies beside the slot, so that an unusual one is no slot that was ever used: who looks there is on the slow way. */
     WEFT__SLOT_BITS = 28,
+    WEFT__KIND_BITS = 1,
     WEFT__GENERATION_BITS = 28,
 
     /* A body of up to so many bytes lies in the message's own cache line. */
@@ -57,7 +65,7 @@ enum {
 
     WEFT__STACK_DEFAULT = 64 * 1024,
 
-    /* Distinct message types in a process: a mistake if there are more. */
+    /* Distinct message types in a process: a mistake if there are more. A message has 16 bits for them. */
     WEFT__TYPES_MAX = 1 << 16
 };
 

@@ -34,6 +34,9 @@
 #define WEFT__INBOX_EMPTY ((uint64_t)0)
 #define WEFT__INBOX_CLOSED ((uint64_t)2) /* messages are aligned: no address looks like this, or is odd */
 
+/* In a message's `to`, while it is on its way: it is sorted out when it is taken. No pid has this bit. */
+#define WEFT__INBOX_URGENT ((uint64_t)1 << 63)
+
 struct weft__inbox {
     _Atomic uint64_t word; /* any thread */
 };
@@ -81,9 +84,10 @@ static inline enum weft__push weft__inbox_push(struct weft__inbox *box, struct w
     }
 }
 
-/* Reader only: all that was pushed, oldest first, or NULL. What was not meant for `to`, but for the slot's last owner,
- * is added to *late. */
-static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_t to, struct weft_msg **late)
+/* Reader only: all that was pushed, oldest first, or NULL. What is urgent, or not meant for `to` but for the slot's last
+ * owner, is added to *others. */
+static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_t to,
+                                                struct weft_msg **others)
 {
     /* relaxed: 0 needs nothing, anything else is taken by the exchange. */
     if (atomic_load_explicit(&box->word, memory_order_relaxed) == WEFT__INBOX_EMPTY)
@@ -93,7 +97,7 @@ static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_
     struct weft_msg *newest = (struct weft_msg *)word, *oldest = NULL;
 
     while (newest) {
-        struct weft_msg *before = newest->next, **list = WEFT__LIKELY(newest->to == to) ? &oldest : late;
+        struct weft_msg *before = newest->next, **list = WEFT__LIKELY(newest->to == to) ? &oldest : others;
         newest->next = *list;
         *list = newest;
         newest = before;
@@ -122,8 +126,9 @@ static inline bool weft__inbox_unpark(struct weft__inbox *box, uint64_t parked)
 /* Reader only, while it is not parked: closes, and returns what was pushed, newest first. */
 static inline struct weft_msg *weft__inbox_close(struct weft__inbox *box)
 {
-    /* acquire = A. release: what the reader did is seen by whoever opens the slot again. */
-    return (struct weft_msg *)atomic_exchange_explicit(&box->word, WEFT__INBOX_CLOSED, memory_order_acq_rel);
+    /* acquire = A. release: what the reader did is seen by whoever opens the slot again. seq_cst: what the reader looks at
+     * afterwards, others wrote before they looked at the word, or see it closed (names.c). */
+    return (struct weft_msg *)atomic_exchange_explicit(&box->word, WEFT__INBOX_CLOSED, memory_order_seq_cst);
 }
 
 /* The new owner of a closed slot, before its pid is known to anybody but late senders to the last owner. */

@@ -1,0 +1,226 @@
+/* stash.c - see stash.h.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#include "mailbox/stash.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+struct piles {
+    uint64_t next_urgent, next_plain; /* the next orders; plain ones start in the middle of all numbers */
+    unsigned mask;
+    size_t   messages;
+    struct weft_msg *last[]; /* of each pile, or NULL */
+};
+
+/* A place in a list: the message and the one before. */
+struct place {
+    struct weft_msg **last, *before, *m;
+};
+
+static struct piles *piles_of(const struct weft__stash *s)
+{
+    return s->word & 1 ? (struct piles *)(s->word - 1) : NULL;
+}
+
+static bool is_urgent(const struct weft_msg *m) { return m->flags & WEFT__MSG_URGENT; }
+
+/* Behind the last; or, if it is urgent, behind the last that is. */
+static void append(struct weft_msg **last, struct weft_msg *m)
+{
+    struct weft_msg *behind = *last;
+
+    if (!behind) {
+        m->next = m;
+        *last = m;
+        return;
+    }
+    if (is_urgent(m) && !is_urgent(behind))
+        while (is_urgent(behind->next))
+            behind = behind->next;
+    m->next = behind->next;
+    behind->next = m;
+    if (behind == *last && (!is_urgent(m) || is_urgent(behind)))
+        *last = m;
+}
+
+static void take_out(struct place at)
+{
+    at.before->next = at.m->next;
+    if (at.m == *at.last)
+        *at.last = at.m == at.before ? NULL : at.before;
+}
+
+/* The first that fits and comes before `limit`; m is NULL if there is none. */
+static struct place search(struct weft_msg **last, const struct weft__sought *sought, uint64_t limit,
+                           uint64_t *passed)
+{
+    struct place at = {last, *last, NULL};
+
+    if (!*last)
+        return at;
+    for (struct weft_msg *m = at.before->next;; m = m->next) {
+        if (limit != UINT64_MAX && m->order >= limit)
+            return at;
+        if (sought->fits(sought->with, m)) {
+            at.m = m;
+            return at;
+        }
+        ++*passed;
+        at.before = m;
+        if (m == *last)
+            return at;
+    }
+}
+
+/* ---- piles -------------------------------------------------------------------------------------------- */
+
+static void deal(struct piles *p, struct weft_msg *last)
+{
+    if (!last)
+        return;
+    struct weft_msg *m = last->next;
+    last->next = NULL;
+    while (m) {
+        struct weft_msg *next = m->next;
+        append(&p->last[m->type & p->mask], m);
+        m = next;
+    }
+}
+
+static struct piles *new_piles(unsigned count)
+{
+    size_t        bytes = sizeof(struct piles) + count * sizeof(struct weft_msg *);
+    struct piles *p = weft__memory_get(bytes);
+
+    if (!p)
+        return NULL;
+    memset(p, 0, bytes);
+    p->mask = count - 1;
+    p->next_plain = (uint64_t)1 << 63;
+    return p;
+}
+
+static void give_order(struct piles *p, struct weft_msg *m)
+{
+    m->order = is_urgent(m) ? p->next_urgent++ : p->next_plain++;
+}
+
+/* One list becomes piles, if there is memory. */
+static void make_piles(struct weft__stash *s)
+{
+    struct weft_msg *last = (struct weft_msg *)s->word, *m = last;
+    struct piles    *p = new_piles(WEFT__STASH_PILES);
+
+    if (!p)
+        return;
+    do {
+        m = m->next;
+        give_order(p, m);
+        p->messages++;
+    } while (m != last);
+    deal(p, last);
+    s->word = (uintptr_t)p | 1;
+}
+
+/* Four times as many piles: what shared one may not any more. Each old pile is in order, and feeds new ones alone. */
+static void more_piles(struct weft__stash *s)
+{
+    struct piles *old = piles_of(s), *p = NULL;
+
+    if (old->mask + 1 < WEFT__STASH_PILES_MAX)
+        p = new_piles((old->mask + 1) * 4);
+    if (!p)
+        return;
+    p->next_urgent = old->next_urgent;
+    p->next_plain = old->next_plain;
+    p->messages = old->messages;
+    for (unsigned i = 0; i <= old->mask; i++)
+        deal(p, old->last[i]);
+    weft__memory_put(old);
+    s->word = (uintptr_t)p | 1;
+}
+
+static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft__sought *sought,
+                                        uint64_t *passed)
+{
+    struct piles *p = piles_of(s);
+    struct place  best = {NULL, NULL, NULL};
+    unsigned      n = sought->count ? sought->count : p->mask + 1;
+    uint64_t      before = *passed;
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned     pile = sought->count ? sought->types[i] & p->mask : i;
+        struct place at = search(&p->last[pile], sought, best.m ? best.m->order : UINT64_MAX, passed);
+        if (at.m)
+            best = at;
+    }
+    if (best.m) {
+        take_out(best);
+        if (--p->messages == 0) {
+            weft__memory_put(p);
+            s->word = 0;
+            return best.m;
+        }
+    }
+    if (sought->all && *passed - before > WEFT__STASH_FEW * (uint64_t)n)
+        more_piles(s);
+    return best.m;
+}
+
+/* ---- either way --------------------------------------------------------------------------------------- */
+
+void weft__stash_add(struct weft__stash *s, struct weft_msg *m)
+{
+    struct piles *p = piles_of(s);
+
+    if (!p) {
+        struct weft_msg *last = (struct weft_msg *)s->word;
+        append(&last, m);
+        s->word = (uintptr_t)last;
+        return;
+    }
+    give_order(p, m);
+    p->messages++;
+    append(&p->last[m->type & p->mask], m);
+}
+
+struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__sought *sought, uint64_t *passed)
+{
+    uint64_t before = *passed;
+
+    if (!s->word)
+        return NULL;
+    if (piles_of(s))
+        return take_from_piles(s, sought, passed);
+    struct weft_msg *last = (struct weft_msg *)s->word;
+    struct place     at = search(&last, sought, UINT64_MAX, passed);
+    if (at.m)
+        take_out(at);
+    s->word = (uintptr_t)last;
+    if (*passed - before > WEFT__STASH_FEW)
+        make_piles(s);
+    return at.m;
+}
+
+struct weft_msg *weft__stash_clear(struct weft__stash *s)
+{
+    struct piles    *p = piles_of(s);
+    struct weft_msg *all = NULL, *one = (struct weft_msg *)s->word;
+
+    for (unsigned i = 0; i <= (p ? p->mask : 0); i++) {
+        struct weft_msg *last = p ? p->last[i] : one;
+        if (last) {
+            struct weft_msg *first = last->next;
+            last->next = all;
+            all = first;
+        }
+    }
+    if (p)
+        weft__memory_put(p);
+    s->word = 0;
+    return all;
+}
