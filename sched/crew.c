@@ -121,6 +121,16 @@ void weft__crew_queued(struct weft__worker *w)
         offer(w);
 }
 
+/* The keeper reads the first deadline under the lock before it sleeps: it saw this one, or is seen here. */
+void weft__crew_timed(void)
+{
+    pthread_mutex_lock(&lock);
+    struct weft__worker *w = keeper && weft__timers_earliest() < keeper_wakes ? keeper : NULL;
+    pthread_mutex_unlock(&lock);
+    if (w)
+        ring(w);
+}
+
 void weft__crew_stop(void)
 {
     pthread_mutex_lock(&lock);
@@ -298,7 +308,8 @@ static void keep(struct weft__worker *w)
         pthread_mutex_unlock(&lock);
         poll_timers();
         chores = do_chores(all_idle);
-        bool found = rob_the_stuck(w) || !weft__worker_is_empty(w);
+        bool found = rob_the_stuck(w) || !weft__worker_is_empty(w) ||
+                     (weft__clock_is_virtual() && weft__timers_earliest() != WEFT__NEVER);
         pthread_mutex_lock(&lock);
         if (found)
             break;

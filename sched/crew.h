@@ -70,6 +70,8 @@ bool weft__crew_has_others(const struct weft__worker *w);
 
 /* Makes a task ready from outside. */
 void weft__crew_share(struct weft__task *t);
+/* A thread that is no worker has set a timer: whoever sleeps until an earlier one is woken. */
+void weft__crew_timed(void);
 /* weft__crew_next returns NULL from now on, everywhere. */
 void weft__crew_stop(void);
 

@@ -13,6 +13,8 @@
 #include "base/memory.h"
 #include "sched/clock.h"
 
+void (*weft__timers_fired)(void);
+
 static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__timer **heap; /* under lock, 1-based; each is not later than its four children */
 static uint32_t             used, room;
@@ -114,13 +116,15 @@ int weft__timers_set(struct weft__timer *t, int64_t when)
     return result;
 }
 
-void weft__timers_unset(struct weft__timer *t)
+bool weft__timers_unset(struct weft__timer *t)
 {
     pthread_mutex_lock(&lock);
-    if (t->place)
+    bool was_set = t->place;
+    if (was_set)
         take_out(t);
     tell_earliest();
     pthread_mutex_unlock(&lock);
+    return was_set;
 }
 
 int64_t weft__timers_earliest(void) { return atomic_load_explicit(&earliest, memory_order_relaxed); }
@@ -128,6 +132,7 @@ int64_t weft__timers_earliest(void) { return atomic_load_explicit(&earliest, mem
 void weft__timers_poll(int64_t now)
 {
     pthread_mutex_lock(&lock);
+    bool due = used && heap[1]->when <= now;
     while (used && heap[1]->when <= now) {
         struct weft__timer *t = heap[1];
         take_out(t);
@@ -137,6 +142,8 @@ void weft__timers_poll(int64_t now)
     }
     tell_earliest();
     pthread_mutex_unlock(&lock);
+    if (due && weft__timers_fired)
+        weft__timers_fired();
 }
 
 void weft__timers_end(void)

@@ -9,6 +9,7 @@
 #ifndef WEFT__TIMERS_H
 #define WEFT__TIMERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Embedded in what waits. Zero is not set. Fields are under the lock of the heap. */
@@ -20,9 +21,14 @@ struct weft__timer {
     int64_t (*fire)(struct weft__timer *t, int64_t now);
 };
 
+/* Called without the lock, by whoever polled and found something due: for what fire() had to leave undone. Set before the
+ * first start; or NULL. */
+extern void (*weft__timers_fired)(void);
+
 /* Sets it, or moves it. -1: no memory for one more; then it is as it was. */
-int  weft__timers_set(struct weft__timer *t, int64_t when);
-void weft__timers_unset(struct weft__timer *t);
+int weft__timers_set(struct weft__timer *t, int64_t when);
+/* True: it was set, and will not be called. */
+bool weft__timers_unset(struct weft__timer *t);
 
 /* The earliest deadline, or WEFT__NEVER. Any thread; a later one may be set right after. */
 int64_t weft__timers_earliest(void);
