@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Read in order: 1 values, 2 message types, 3 actors, 4 sending, 5 receiving, 6 reacting, 7 the system.
+ * Read in order: 1 values, 2 message types, 3 actors, 4 sending, 5 receiving, 6 requests, 7 reacting, 8 behaviours,
+ * 9 names and time, 10 the system. What a program may leave out is in weft/atom.h (labels of ten letters), weft/case.h
+ * (matching by more than types), weft/bound.h (mailboxes that can be full), weft/letters.h (messages that nobody read)
+ * and weft/inspect.h (counters).
  * A call that says WAITS suspends the actor, never its thread; every other call returns at once. Errors are
  * negative ints (enum weft_error), never errno, which after a wait may belong to another thread.
  *
@@ -36,6 +39,8 @@ extern "C" {
 /* ---- 1. Values: structs of one word, so that none passes for another -------------------------------- */
 
 typedef struct { uint64_t id; } weft_pid; /* an actor; {0} is nobody; never reused; copy it freely */
+typedef struct { uint64_t id; } weft_ref; /* a timer; {0} is none */
+typedef struct { uint64_t id; } weft_pending; /* a request that waits for its response; {0} is none */
 typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls */
 typedef struct weft_msg weft_msg;
 
@@ -52,18 +57,19 @@ static inline bool weft_is_nobody(weft_pid who) { return who.id == 0; }
 enum weft_error { /* returned by calls, and reasons of an end; reason 0 is normal, > 0 is your own */
     WEFT_EGONE = -1,    /* no such actor, or no longer */
     WEFT_ETIME = -2,    /* the time is over */
-    WEFT_EFULL = -3,    /* the mailbox is full; reserved, as EUSED, EDROPPED and EKILLED are */
+    WEFT_EFULL = -3,    /* the mailbox is full */
     WEFT_EMEMORY = -4,  /* out of memory or address space */
     WEFT_EUSED = -5,    /* the name is taken */
     WEFT_EDROPPED = -6, /* the request was dropped unanswered */
     WEFT_ETYPE = -7,    /* a message of another type, or none */
     WEFT_EINVALID = -8, /* an argument makes no sense */
-    WEFT_EKILLED = -9,  /* ended from outside */
+    WEFT_EKILLED = -9,  /* ended from outside; reserved */
     WEFT_ESTACK = -10,  /* no stack to be had, or it overflowed */
     WEFT_EBUSY = -11,   /* a system runs already */
     WEFT_EENDED = -12,  /* the system has ended */
     WEFT_ESIZE = -13,   /* the body is too large */
-    WEFT_ESYSTEM = -14  /* the operating system refused: threads, membarrier, clocks */
+    WEFT_ESYSTEM = -14, /* the operating system refused: threads, membarrier, clocks */
+    WEFT_ECYCLE = -15   /* full mailboxes would wait for each other for ever */
 };
 /* A sentence for an error or a reason; of your own reasons only that they are. Never NULL. */
 const char *weft_strerror(int error);
@@ -99,8 +105,9 @@ typedef struct weft_type {
     typedef struct weft_nothing *weft_body_##T; \
     WEFT__TYPE(T, 0, NULL)
 
-enum { WEFT_TIMEOUT = 0 }; /* the tag of no message */
-WEFT_SIGNAL(WEFT_ANY);     /* in a list of types: whatever the others do not match */
+enum { WEFT_TIMEOUT = 0 };              /* the tag of no message */
+WEFT__OWN_SIGNAL(WEFT_ANY, 1);          /* in a list of types: whatever the others do not match */
+WEFT__OWN_MESSAGE(WEFT_FAILED, 2, int); /* instead of a response: WEFT_EGONE, WEFT_EDROPPED or WEFT_EMEMORY */
 
 /* Of a message that was received; `m` stays yours to read until the actor's next receive, or until its
  * handler returns, unless it was kept. */
@@ -110,7 +117,8 @@ weft_pid    weft_sender(const weft_msg *m); /* nobody, if a thread that is no ac
 bool        weft_is_type(const weft_msg *m, weft_type *type); /* by identity; false for NULL */
 /* The body, checked: a message of another type, or NULL (time over), ends the actor with WEFT_ETYPE. */
 const void *weft_body(const weft_msg *m, weft_type *type);
-/* The same, to write: for messages that you made or received. What you write nobody else sees. */
+/* The same, to write: for messages that you made or received. What you write nobody else sees: a body that is shared
+ * is copied first. NULL: no memory for the copy. */
 void       *weft_body_edit(weft_msg *m, weft_type *type);
 #define weft_is(m, T) weft_is_type(m, &weft_type_##T)
 #define weft_get(m, T) ((const weft_body_##T *)weft_body(m, &weft_type_##T))
@@ -121,15 +129,16 @@ void       *weft_body_edit(weft_msg *m, weft_type *type);
 typedef void weft_fn(void *arg);
 
 typedef struct weft_options { /* all zero: the defaults */
-    const char *name WEFT__INIT;        /* for reports; copied */
+    const char *name WEFT__INIT;        /* registered (9) until it ends; copied */
     size_t      stack_bytes WEFT__INIT; /* 0: the system's; else it gets a stack of at least this size now */
     size_t      copy_bytes WEFT__INIT;  /* > 0: arg is a copy of so much of *arg, living as long as the actor */
+    const struct weft_bound *bound WEFT__INIT; /* its mailbox can be full: see weft/bound.h; copied */
 } weft_options;
 
 /* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on any worker.
  * A thread that spawns becomes an actor (weft_self), so that it can be answered. A fiber whose turn is over gives way
  * here. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of weft_strerror names the
- * sysctl), WEFT_EINVALID (no function, an absurd size); in a thread of yours WEFT_EENDED (the system is being taken
+ * sysctl), WEFT_EUSED (the name is taken), WEFT_EINVALID (no function, an absurd size or bound); in a thread of yours WEFT_EENDED (the system is being taken
  * down) and WEFT_ESYSTEM (none could start). Nothing is left behind. */
 #define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
@@ -159,16 +168,31 @@ WEFT__NORETURN weft_end(int reason);
  * owns is taken in any case: a send that fails destroys it. */
 #define weft_send(to, ...) weft_send_body(to, WEFT__TYPED(__VA_ARGS__))
 int weft_send_body(weft_pid to, weft_type *type, const void *body);
-/* The same, to the sender of `m`. WEFT_EGONE, too, if it had none. */
+/* The same to `n` actors, with one body, which they share. How many got it. A body that owns something has one owner:
+ * such a type is not sent to many (0, and it is destroyed). */
+#define weft_send_many(to, n, ...) weft_send_many_body(to, n, WEFT__TYPED(__VA_ARGS__))
+size_t weft_send_many_body(const weft_pid *to, size_t n, weft_type *type, const void *body);
+/* The same, seen before what is not urgent: it overtakes all that waits in the mailbox. */
+#define weft_send_urgent(to, ...) weft_send_urgent_body(to, WEFT__TYPED(__VA_ARGS__))
+int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body);
+/* The same, so that replies go to `from`. */
+#define weft_send_as(from, to, ...) weft_send_as_body(from, to, WEFT__TYPED(__VA_ARGS__))
+int weft_send_as_body(weft_pid from, weft_pid to, weft_type *type, const void *body);
+/* The same, to who sent `m`; if that is a request, as its response. WEFT_EGONE, too, if it had no sender, or is a
+ * request that was answered already. */
 #define weft_reply(m, ...) weft_reply_body(m, WEFT__TYPED(__VA_ARGS__))
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body);
 
-/* Messages that you own: made, or kept. NULL from weft_make: no memory. */
+/* Messages that you own: made, kept or shared. What the actor still owns when it ends is dropped. All but the first
+ * three take m from you, even if they fail. NULL: no memory; from weft_share, too, if the body owns something. */
 #define weft_make(...) weft_make_body(WEFT__TYPED(__VA_ARGS__))
 weft_msg *weft_make_body(weft_type *type, const void *body);
-weft_msg *weft_keep(weft_msg *m);              /* yours beyond the next receive; returns m */
-int       weft_pass(weft_pid to, weft_msg *m); /* moved, not copied; takes m from you even if it fails */
-void      weft_drop(weft_msg *m);              /* destroys what its body owns */
+weft_msg *weft_keep(weft_msg *m);                           /* yours beyond the next receive; returns m */
+weft_msg *weft_share(weft_msg *m);                          /* one more with the same body, and no request; m stays as it is */
+int       weft_pass(weft_pid to, weft_msg *m);              /* moved, not copied, and sent by you */
+int       weft_forward(weft_pid to, weft_msg *m);           /* moved, with its sender and its request */
+int       weft_reply_pass(const weft_msg *to, weft_msg *m); /* moved, as the reply to `to` */
+void      weft_drop(weft_msg *m);                           /* destroys what its body owns; a request fails */
 
 /* ---- 5. Receiving ----------------------------------------------------------------------------------- */
 
@@ -181,7 +205,22 @@ void      weft_drop(weft_msg *m);              /* destroys what its body owns */
 weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n);
 weft_msg *weft_receive_type(weft_type *type); /* the same for one, for ever */
 
-/* ---- 6. Reacting: waiting without a stack ----------------------------------------------------------- */
+/* ---- 6. Requests: only the handle sees the response -------------------------------------------------- */
+
+/* Sends a request; whoever receives it answers by weft_reply, or hands it on by weft_forward. The response is not
+ * received: only weft_await and weft_then see it, however many other messages wait. A request that can not be answered
+ * any more is answered by WEFT_FAILED at once: WEFT_EGONE, its receiver has ended; WEFT_EDROPPED, it was dropped
+ * unanswered, or ended by the next receive; WEFT_EMEMORY. A response that comes too late is a dead letter.
+ *     weft_pending order = weft_request(shop, ORDER, .item = 7);   ...   weft_await(order, weft_sec(5)) */
+#define weft_request(to, ...) weft_request_body(to, WEFT__TYPED(__VA_ARGS__))
+weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body);
+/* WAITS for the response and closes the request. NULL: the time is over. What was received before lives on; the
+ * response lives until the actor's next weft_await or receive. Only who asked may await; to await a request that is not open
+ * ends the actor with WEFT_EINVALID. */
+weft_msg *weft_await(weft_pending request, weft_span time);
+#define weft_ask(time, to, ...) weft_await(weft_request(to, __VA_ARGS__), time)
+
+/* ---- 7. Reacting: waiting without a stack ----------------------------------------------------------- */
 
 typedef void weft_handler(void *state, weft_msg *m); /* m is NULL when the time is over */
 
@@ -198,7 +237,49 @@ typedef void weft_handler(void *state, weft_msg *m); /* m is NULL when the time 
 void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n);
 void weft_react_type(weft_handler *run, void *state, weft_type *type); /* the same for one, for ever */
 
-/* ---- 7. The system ---------------------------------------------------------------------------------- */
+/* Without waiting: run(state, response), once, between the actor's other handlers; m is NULL when the time was over
+ * first. Whatever else the actor waits for, it goes on waiting for. An actor with a handler that has not run yet does
+ * not end by returning. Any number at once. */
+void weft_then(weft_pending request, weft_span time, weft_handler *run, void *state);
+
+/* In sequence: arrangements as weft_react is one. A function has run out when it, and all that it arranged, has
+ * returned with nothing arranged. */
+void weft_and_then(weft_fn *first, weft_fn *next, void *state); /* next(state), when first(state) has run out */
+void weft_loop(weft_fn *body, void *state);                     /* body(state), each time it has run out */
+void weft_loop_while(bool (*test)(void *state), weft_fn *body, void *state); /* as long as test(state) says so */
+
+/* ---- 8. Behaviours: reactions that stay --------------------------------------------------------------- */
+
+/* An actor whose code has returned, with nothing arranged, serves messages by the top of its stack of behaviours, one
+ * after another, until it is replaced; what that does not match stays for the next. When the stack is empty the actor
+ * ends. `cases` (weft/case.h) are not copied and must live as long; neither they nor `state` may lie on the stack. In spawned actors only. */
+struct weft_cases;
+void weft_become(const struct weft_cases *cases, void *state);      /* in place of the top */
+void weft_become_keep(const struct weft_cases *cases, void *state); /* above it */
+int  weft_unbecome(void); /* takes the top away; WEFT_EINVALID: there was none */
+
+/* ---- 9. Names and time -------------------------------------------------------------------------------- */
+
+/* A name belongs to one actor at most, until it ends or is unregistered. An actor may have several. Any actor, any
+ * thread. WEFT_EUSED: it is taken; WEFT_EGONE: no such actor, or no such name; WEFT_EINVALID: no name, or longer than
+ * 255 bytes; WEFT_EMEMORY. */
+int      weft_register(const char *name, weft_pid who);
+int      weft_unregister(const char *name);
+weft_pid weft_whereis(const char *name); /* nobody, if nobody has it */
+#define weft_send_name(name, ...) weft_send_name_body(name, WEFT__TYPED(__VA_ARGS__))
+int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* as weft_send to whoever has it now */
+
+/* Sends later, from you; or every so often, at least 1 us apart, the first after one period. Not sooner, ever; in a
+ * system with a seed by virtual time. {0}: no memory, WEFT_EINVALID (no type; a period of 0; a body that owns something
+ * can be sent once only), or the system ends; what the body owns is destroyed then. */
+#define weft_send_after(delay, to, ...) weft_send_after_body(delay, to, WEFT__TYPED(__VA_ARGS__))
+#define weft_send_every(period, to, ...) weft_send_every_body(period, to, WEFT__TYPED(__VA_ARGS__))
+weft_ref weft_send_after_body(weft_span delay, weft_pid to, weft_type *type, const void *body);
+weft_ref weft_send_every_body(weft_span period, weft_pid to, weft_type *type, const void *body);
+/* 0: cancelled, it was not sent, or will not be sent again. WEFT_EGONE: too late, or cancelled before. */
+int      weft_cancel(weft_ref timer);
+
+/* ---- 10. The system ---------------------------------------------------------------------------------- */
 
 typedef struct weft_config { /* all zero: the defaults */
     int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */

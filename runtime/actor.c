@@ -82,25 +82,28 @@ static char *carve_blocks(size_t bytes)
     return (char *)a;
 }
 
-struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual)
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint32_t unusual)
 {
     struct weft__actor *a = weft__cells_get(&l->actors, &weft__actors);
 
     if (!a)
         return NULL;
-    uint64_t pid = weft__actor_pid(a) + ((uint64_t)1 << WEFT__SLOT_BITS);
+    uint64_t pid = (weft__actor_pid(a) & ~WEFT__KIND_BOUNDED) + WEFT__GENERATION_ONE;
     atomic_store_explicit(&a->pid, pid, memory_order_relaxed);
     a->parked = weft__inbox_parked(weft__actor_generation(pid));
     a->extra = NULL;
     a->owned = NULL;
-    a->fn = a->start = fn;
+    a->start = fn;
+    /* release: a sender to the last owner that takes this for its gate finds another pid (bound.c). */
+    atomic_store_explicit(&a->fn, fn, memory_order_release);
+    atomic_store_explicit(&a->told, 0, memory_order_relaxed); /* whom it may tell has no pid of it yet */
     a->state = arg;
-    a->in = a->saved = a->current = NULL;
+    a->in = a->current = NULL;
+    a->stash.word = 0;
     a->stack = NULL;
     a->type_count = 0;
     a->phase = unusual & WEFT__THREAD ? WEFT__RUNNING : WEFT__START;
     a->unusual = unusual;
-    a->reason = 0;
     weft__inbox_open(&a->box);
     weft__lane_count(&l->spawned);
     return a;
@@ -141,42 +144,68 @@ static void disown(struct weft__lane *l, struct weft__owned *o)
         weft__memory_put(o);
 }
 
-static void bury(struct weft__lane *l, struct weft_msg *list)
+static void bury(struct weft__lane *l, struct weft__actor *a, struct weft_msg *list)
 {
     while (list) {
         struct weft_msg *m = list;
         list = m->next;
-        weft__message_dead(l, m);
+        m->to = weft__actor_pid(a); /* what was skipped has an order there */
+        weft__message_dead(l, m, WEFT_EGONE);
     }
 }
 
-static void forget_extra(struct weft__extra *x)
+static void end_message(struct weft__lane *l, struct weft_msg *m)
 {
-    if (!x)
-        return;
+    if (m)
+        weft__message_end(l, m, WEFT_EGONE);
+}
+
+static void forget_extra(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__extra *x = a->extra;
+
+    if (x->wants_letters)
+        weft__letters_forget((weft_pid){weft__actor_pid(a)});
     weft__timers_unset(&x->timer);
+    end_message(l, x->answer);
+    while (x->held) {
+        struct weft_msg *m = x->held;
+        weft__message_unhold(m);
+        weft__message_drop(l, m, WEFT_EGONE);
+    }
+    bury(l, a, x->more);
+    weft__request_end_all(l, a);
+    weft__plan_end(a);
     weft__memory_put(x->name);
     weft__memory_put(x->list);
     weft__memory_put(x);
+    a->extra = NULL;
 }
 
 void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
 {
-    bury(l, weft__inbox_close(&a->box));
-    bury(l, a->in);
-    if (a->saved) {
-        struct weft_msg *first = a->saved->next;
-        a->saved->next = NULL;
-        bury(l, first);
-    }
-    if (a->current)
-        weft__message_free(l, a->current);
-    forget_extra(a->extra);
+    bool             bounded = a->unusual & WEFT__BOUNDED;
+    struct weft_msg *gated = WEFT__RARE(bounded) ? weft__bound_close(l, a) : NULL;
+    struct weft_msg *pushed = weft__inbox_close(&a->box);
+
+    /* seq_cst: after the close, see names.c. */
+    if (WEFT__RARE(atomic_load_explicit(&a->told, memory_order_seq_cst) & WEFT__TOLD_NAMED))
+        weft__names_forget((weft_pid){weft__actor_pid(a)});
+    bury(l, a, pushed);
+    bury(l, a, a->in);
+    if (WEFT__RARE(!weft__stash_is_empty(&a->stash)))
+        bury(l, a, weft__stash_clear(&a->stash));
+    bury(l, a, gated);
+    end_message(l, a->current);
+    if (a->extra)
+        forget_extra(l, a);
     while (a->owned) {
         struct weft__owned *o = a->owned;
         a->owned = o->next;
         disown(l, o);
     }
+    if (WEFT__RARE(bounded))
+        weft__bound_end(a);
     if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__thread_end */
         a->phase = WEFT__FREE;
     weft__lane_count(&l->ended);

@@ -16,6 +16,7 @@
 #include "base/cells.h"
 #include "fibers/stack.h"
 #include "mailbox/inbox.h"
+#include "mailbox/stash.h"
 #include "sched/timers.h"
 #include "sched/crew.h"
 
@@ -30,7 +31,7 @@
  */
 enum weft__phase { WEFT__FREE, WEFT__START, WEFT__RUNNING, WEFT__RECEIVING, WEFT__REACTING, WEFT__YIELDED };
 
-/* Why the plain path is not enough: tested as one byte, once a receive. */
+/* Why the plain path is not enough: tested as one word, once a receive. */
 enum {
     WEFT__ARRANGED = 1,     /* a reaction is arranged for when it returns */
     WEFT__TIMED = 2,        /* the present wait has a deadline */
@@ -38,7 +39,23 @@ enum {
     WEFT__THREAD = 8,       /* it is a thread of the user's */
     WEFT__FIRST = 16,       /* the system ends with it */
     WEFT__REACT_TIMED = 32, /* what is arranged has a time */
-    WEFT__SIZED = 64        /* it asked for a stack of a size */
+    WEFT__SIZED = 64,       /* it asked for a stack of a size */
+    WEFT__MORE = 128,       /* some of what it took lies in extra->more, behind `in` */
+    WEFT__PUT_OFF = 256,    /* its turn was over while it had messages in `in` */
+    WEFT__THENS = 512,      /* it has requests with handlers, open or answered */
+    WEFT__PLANNED = 1024,   /* it has steps or behaviours, for when nothing is arranged */
+    WEFT__FOLLOWS = 2048,   /* a step is arranged for when it returns: extra->plan */
+    WEFT__SERVING = 4096,   /* it waits by a behaviour, or for responses: nothing was arranged */
+    WEFT__DUE = 8192,       /* its handler is to be called, whatever comes */
+    WEFT__BOUNDED = 16384,  /* its mailbox has a gate */
+    /* None of them keeps a receive from the plain path, nor would have to. */
+    WEFT__HARMLESS = WEFT__FIRST | WEFT__SIZED | WEFT__THENS | WEFT__PLANNED
+};
+
+/* What others tell it: bits of `told`. */
+enum {
+    WEFT__TOLD_URGENT = 1, /* something urgent is in the mailbox, behind what was taken already */
+    WEFT__TOLD_NAMED = 2   /* it has a name, or had one */
 };
 
 /* Memory that lives as long as its actor: what fits is a cell, as of messages. */
@@ -54,11 +71,22 @@ struct weft__extra {
     _Atomic int64_t     deadline; /* of that wait */
     struct weft__actor *actor;
     char               *name;
+    uint64_t            skipped; /* messages that its waits tested and left */
+    bool                wants_letters;
+    struct weft_msg    *more; /* taken, behind `in`, oldest first */
+    struct weft_msg    *more_last;
+    struct weft_msg    *answer; /* the response it awaited last, and has not kept */
+    struct weft_msg    *held;   /* what it made or kept, and has not given away */
+    struct weft__asked *asked;  /* its open requests: request.c */
+    weft_handler       *run;    /* while the handler of a response runs: what the actor waits for */
+    void               *state;
+    struct weft__plan  *plan;  /* its steps and behaviours: plan.c */
     _Atomic uint32_t    woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
     unsigned            stack_class; /* if it is SIZED */
     weft_type         **list;        /* react's own copy of several types */
     size_t              list_room;
-    weft_span           react_time;
+    int64_t             react_time; /* of what is arranged, if it has one; -1: it has begun, and is over at */
+    int64_t             react_until;
 };
 
 struct weft__actor {
@@ -71,11 +99,16 @@ struct weft__actor {
     _Atomic uint64_t    pid;    /* any thread; changes when the slot gets a new owner */
     struct weft__extra *extra;
     struct weft__owned *owned;
-    weft_fn            *fn; /* what it was spawned with: its name, if it has no other */
+    /* What it was spawned with: its name, if it has no other. If its mailbox is bounded, and its pid says so: what keeps
+     * the bound; read by any thread, which must then find the same pid as before. */
+    union {
+        _Atomic(weft_fn *)           fn;
+        _Atomic(struct weft__gate *) gate;
+    };
 
     /* The second line: its owner only (inbox.h I2). */
     struct weft_msg    *in;    /* messages not yet tested, oldest first */
-    struct weft_msg    *saved; /* the last of those that were skipped; its next is the first; NULL: none */
+    struct weft__stash  stash; /* those that were skipped */
     struct weft__stack *stack; /* while it keeps one */
     union {
         weft_handler *run;
@@ -83,14 +116,15 @@ struct weft__actor {
     };
     void *state;
     union {
-        weft_type        *type;  /* what it waits for, if that is one type */
-        weft_type *const *types; /* else; react's are its own copy, receive's lie in its frame */
+        weft_type               *type;  /* what it waits for, if that is one type */
+        weft_type *const        *types; /* if several; react's are its own copy, receive's lie in its frame */
+        const struct weft_cases *cases; /* if type_count is 0; NULL: for no message at all */
     };
     struct weft_msg *current; /* what it received last, and has not kept */
     uint16_t         type_count;
     uint8_t          phase;
-    uint8_t          unusual;
-    int32_t          reason;
+    _Atomic uint8_t  told; /* any thread sets bits, the owner clears them */
+    uint32_t         unusual;
 };
 _Static_assert(sizeof(struct weft__actor) == 2 * WEFT__LINE_BYTES, "a plain actor is two cache lines");
 
@@ -107,8 +141,11 @@ struct weft__lane {
     size_t                   stack_bytes; /* of that class, guard included */
     int                      spawn_error;
     unsigned                 destroying; /* a destroy function runs here: nobody may leave */
+    bool                     guarding;   /* a guard does: nobody may wait */
+    struct later            *fired;      /* later.c: done, to be cleared away */
+    struct weft_msg         *doomed;     /* later.c: could not be sent, to be buried */
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
-    _Atomic uint64_t   spawned, ended, dead_letters;
+    _Atomic uint64_t   spawned, ended, dead_letters, late_responses, full_drops;
     struct weft__lane *next_lane, *next_idle; /* lane.c */
 };
 
@@ -156,10 +193,13 @@ static inline void weft__lane_count(_Atomic uint64_t *counter)
 /* ---- actor.c ------------------------------------------------------------------------- */
 extern WEFT__HIDDEN _Atomic(char *) weft__actor_range; /* all control blocks */
 extern WEFT__HIDDEN _Atomic size_t  weft__actor_count; /* slots ever used */
-static inline size_t                weft__actor_slot(weft_pid pid)
+/* Its kind is above: such a slot there never was. */
+static inline size_t weft__actor_slot(weft_pid pid)
 {
-    return pid.id & (((uint64_t)1 << WEFT__SLOT_BITS) - 1);
+    return pid.id & (((uint64_t)1 << (WEFT__SLOT_BITS + WEFT__KIND_BITS)) - 1);
 }
+#define WEFT__KIND_BOUNDED ((uint64_t)1 << WEFT__SLOT_BITS)
+#define WEFT__GENERATION_ONE ((uint64_t)1 << (WEFT__SLOT_BITS + WEFT__KIND_BITS))
 /* Whether there ever was such a slot. */
 static inline bool weft__actor_exists(weft_pid pid)
 {
@@ -174,7 +214,7 @@ static inline struct weft__actor *weft__actor_block(weft_pid pid)
     return (struct weft__actor *)range + weft__actor_slot(pid);
 }
 /* NULL: no memory. */
-struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint8_t unusual);
+struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint32_t unusual);
 struct weft__extra *weft__actor_extra(struct weft__actor *a); /* NULL: no memory */
 void               *weft__actor_own(struct weft__lane *l, struct weft__actor *a,
                                     size_t bytes); /* zeroed; NULL: no memory */
@@ -187,33 +227,151 @@ static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
 static inline uint32_t weft__actor_generation(uint64_t pid)
 {
-    return (uint32_t)(pid >> WEFT__SLOT_BITS) & ((1u << WEFT__GENERATION_BITS) - 1);
+    return (uint32_t)(pid >> (WEFT__SLOT_BITS + WEFT__KIND_BITS)) & ((1u << WEFT__GENERATION_BITS) - 1);
 }
 
 /* ---- message.c, types.c -------------------------------------------------------------- */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
-void weft__message_free(struct weft__lane *l, struct weft_msg *m);  /* it was read: only its memory */
-void weft__message_dead(struct weft__lane *l, struct weft_msg *m);  /* destroys its body, counts it */
+/* The same for the runtime's own use. */
+struct weft_msg *weft__message_of(struct weft__lane *l, weft_type *type, const void *body);
+size_t           weft__message_bytes(const struct weft_msg *m);    /* of its body */
+void weft__message_free(struct weft__lane *l, struct weft_msg *m); /* it was read: a request is dropped */
+void weft__message_end(struct weft__lane *l, struct weft_msg *m,
+                       int why); /* the same, and a request fails so */
+void weft__message_drop(struct weft__lane *l, struct weft_msg *m,
+                        int why); /* destroys its body; a request fails */
+void weft__message_dead(struct weft__lane *l, struct weft_msg *m,
+                        int why);                                   /* the same, and it is a dead letter */
 void weft__message_unsent(const weft_type *type, const void *body); /* destroys what the body owns */
-enum { WEFT__TYPE_ANY = 1 };
+void weft__message_hold(struct weft__actor *a, struct weft_msg *m); /* it is the user's: listed */
+void weft__message_unhold(struct weft_msg *m);
+void weft__message_claim(struct weft__lane *l, struct weft_msg *m); /* whoever had it has it no more */
+/* One more with the same body, and nothing else of it but type, label and sender. NULL: no memory. */
+struct weft_msg *weft__message_copy(struct weft__lane *l, const struct weft_msg *m);
+bool             weft__message_is_sharable(const struct weft_msg *m); /* its body owns nothing */
+enum {
+    WEFT__TYPE_ANY = 1,
+    WEFT__TYPE_RESPONSE,                /* a response on its way */
+    WEFT__TYPE_BELL,                    /* no message: a gate has some (bound.c) */
+    WEFT__TYPE_INNER = WEFT__TYPE_BELL, /* up to here: never seen by the user */
+    WEFT__TYPE_FAILED,
+    WEFT__TYPE_DEAD_LETTER
+};
 unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or it has no name */
 const weft_type *weft__types_of(unsigned id);
+bool             weft__types_owns(unsigned id);                /* a body of that type owns something */
 void             weft__types_destroy(unsigned id, void *body); /* what a body of that type owns */
 
-/* ---- wait.c: matching and parking ----------------------------------------------------- */
+/* ---- send.c ------------------------------------------------------------------------------ */
+/* To a mailbox, from wherever: no turn ends here. m is gone afterwards. 0, or an error and a dead letter. */
+int weft__send_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m); /* as the user's: it may give way */
+/* To who lives there, whatever the kind; m->to and the rest are set. WEFT_EGONE: m is still the caller's. */
+int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* To a mailbox, and nothing else: no code of the user's runs. An error: m is still the caller's. What had to make room
+ * is added to *dropped, and for the caller to bury. */
+int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
+/* The user's message is the runtime's now, to be sent by the calling actor. Not 0: it is gone. */
+int weft__send_claim(struct weft__lane **l, weft_msg *m);
+/* ---- react.c ----------------------------------------------------------------------------- */
+/* Ends the actor if `call` may not be made here, or not with something on this stack. */
+void weft__react_check(struct weft__lane *l, const char *call, const void *state);
+bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state);
+
+/* ---- match.c ----------------------------------------------------------------------------- */
+bool weft__match_fits(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* What fits is received: its label, its handler, what it is converted to. NULL: it could not be, and is gone. */
+struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a); /* from what was skipped */
+struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a,
+                                  struct weft__stash *stash); /* what fits; not accepted yet */
+struct weft_msg *weft__match_response(struct weft__actor *a); /* from what was answered, if it waits so */
+
+/* ---- request.c --------------------------------------------------------------------------- */
+extern weft_type weft__request_type; /* of every response, on its way */
+void             weft__request_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* The response, if it is there: the request is closed then. */
+struct weft_msg *weft__request_take(struct weft__actor *a, uint64_t number);
+/* The same, left there, as it came. */
+const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number);
+bool weft__request_is_ready(const struct weft__actor *a); /* some handler's response is there */
+void weft__request_run(struct weft__actor *a);            /* runs one such */
+int  weft__request_fail(struct weft__lane *l, const struct weft_msg *m, int why); /* leaves m; or no memory */
+void weft__request_abandon(struct weft__lane *l, struct weft_msg *m); /* m goes on without its request */
+void weft__request_end_all(struct weft__lane *l, struct weft__actor *a);
+int  weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struct weft_msg *m);
+/* For waits of the runtime's own that end with an answer. 0, NULL: no memory. */
+uint64_t weft__request_open(struct weft__actor *a);
+struct weft_msg *
+weft__request_blank(struct weft__lane *l); /* an answer: WEFT_FAILED, with an int to be filled in */
+struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a, uint64_t number,
+                                    weft_span time); /* leaves it open; NULL: the time is over */
+void             weft__request_close(struct weft__actor *a, uint64_t number);
+void weft__request_name(struct weft_msg *m); /* the response has arrived: it has its own type again */
+
+/* ---- plan.c ------------------------------------------------------------------------------ */
+/* Nothing was arranged. True: something goes on, or is waited for (then type_count is 0). */
+enum weft__next { WEFT__ENDS, WEFT__WAITS, WEFT__STEPS };
+enum weft__next weft__plan_next(struct weft__actor *a);
+void            weft__plan_end(struct weft__actor *a);
+
+/* ---- later.c, names.c, letters.c, bound.c -------------------------------------------------- */
+weft_ref weft__later_send(struct weft__lane *l, int64_t delay, int64_t period, weft_pid to,
+                          struct weft_msg *m);
+void     weft__later_prepare(void);                 /* before the first start */
+void     weft__later_end_all(struct weft__lane *l); /* while no worker runs */
+void     weft__names_forget(weft_pid who);          /* all of its names */
+void     weft__letters_forget(weft_pid who);
+bool     weft__letters_send(struct weft__lane *l, struct weft_msg *m, int why); /* false: nobody wants it */
+int      weft__bound_give(struct weft__actor *a, const struct weft_bound *bound);
+int      weft__bound_send(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* As weft__send_put. */
+int weft__bound_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
+struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a); /* as in wait.c */
+struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a); /* its bell rang */
+struct weft_msg *weft__bound_close(struct weft__lane  *l,
+                                   struct weft__actor *a); /* all that it held, in no order */
+void             weft__bound_end(struct weft__actor *a);
+weft_fn         *weft__bound_fn(struct weft__actor *a);
+
+/* ---- wait.c: parking --------------------------------------------------------------------- ----------------------------------------------------- */
 struct weft_msg *weft__wait_first(struct weft__lane  *l,
                                   struct weft__actor *a); /* a new wait: from the oldest on */
 struct weft_msg *weft__wait_again(struct weft__lane  *l,
-                                  struct weft__actor *a);       /* the same wait: what is new */
+                                  struct weft__actor *a); /* the same wait: what is new */
+void             weft__wait_urgent(struct weft__lane  *l,
+                                   struct weft__actor *a);      /* it was told: what is urgent is stashed */
 bool             weft__wait_is_over(struct weft__actor *a);     /* TIMED, and its deadline has passed */
 int  weft__wait_until(struct weft__actor *a, int64_t deadline); /* before it parks; -1: no memory */
 void weft__wait_done(struct weft__actor *a);
+
+/* What it waits for, while a wait in its middle waits for something else: that wait's frame keeps it. */
+struct weft__wanted {
+    void    *type;
+    uint16_t type_count;
+};
+static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint16_t count)
+{
+    struct weft__wanted kept = {a->type, a->type_count};
+
+    a->type = type;
+    a->type_count = count;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    return kept;
+}
+static inline void weft__wait_restore(struct weft__actor *a, struct weft__wanted kept)
+{
+    a->type = kept.type;
+    a->type_count = kept.type_count;
+}
+/* Waits on its stack until a message comes, or the time is over: NULL. `current` is what was received, afterwards. */
+struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time);
 
 /* ---- loop.c ----------------------------------------------------------------------------- */
 void             weft__loop(void);
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
 void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
-_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a);
+_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
 void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
 /* ---- thread.c, system.c ----------------------------------------------------------------- */

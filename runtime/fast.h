@@ -57,7 +57,6 @@ static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_typ
     l->messages.loaded = l->messages.loaded->next; /* weft__cells_get, without its call */
     l->messages.count--;
     m->type = id;
-    m->request = 0;
     m->flags = 0;
     weft__fast_copy(m->small, body, bytes);
     return m;
@@ -66,7 +65,7 @@ static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_typ
 /* Whether weft__fast_end_current can do it. */
 static inline bool weft__fast_can_end(const struct weft__lane *l, const struct weft_msg *m)
 {
-    return !m || (WEFT__LIKELY(!(m->flags & WEFT__MSG_LARGE)) &&
+    return !m || (WEFT__LIKELY(!(m->flags & WEFT__MSG_UNUSUAL)) &&
                   WEFT__LIKELY(l->messages.count < WEFT__MAGAZINE + WEFT__MAGAZINE_SLACK - 1));
 }
 
@@ -106,6 +105,12 @@ static inline struct weft_msg *weft__fast_next(struct weft__actor *a)
     m->tag = match->tag;
     a->in = m->next;
     return m;
+}
+
+/* relaxed: a hint; what it hints at is found in the mailbox. */
+static inline uint8_t weft__fast_told(const struct weft__actor *a)
+{
+    return atomic_load_explicit(&a->told, memory_order_relaxed);
 }
 
 /* Whether nothing came since the last look; relaxed: it needs nothing, and what came is taken in order. */

@@ -22,10 +22,19 @@ void weft_count(weft_counts *counts, size_t size)
         sum.spawned += read_counter(&l->spawned);
         sum.ended += read_counter(&l->ended);
         sum.dead_letters += read_counter(&l->dead_letters);
+        sum.late_responses += read_counter(&l->late_responses);
+        sum.full_drops += read_counter(&l->full_drops);
     }
     weft__lane_unlock();
     if (counts)
         memcpy(counts, &sum, size < sizeof sum ? size : sizeof sum);
+}
+
+uint64_t weft_skipped(void)
+{
+    struct weft__actor *a = weft__lane()->self;
+
+    return a && a->extra ? a->extra->skipped : 0;
 }
 
 const char *weft_guard_method(void) { return weft__guard_name(); }

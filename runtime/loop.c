@@ -56,11 +56,49 @@ static bool keep_stack(struct weft__lane *l, struct weft__actor *a)
     return a->stack;
 }
 
+static void run_answer(void *actor, weft_msg *m)
+{
+    struct weft__actor *a = actor;
+
+    (void)m;
+    a->run = a->extra->run;
+    a->state = a->extra->state;
+    weft__request_run(a);
+}
+
+/* It reacts, and a response is there that has a handler of its own. Then that runs, and what the actor waits for stays
+ * arranged meanwhile, as if the handler had done it. */
+static bool answers(struct weft__actor *a)
+{
+    if (WEFT__LIKELY(a->phase != WEFT__REACTING || !weft__request_is_ready(a)))
+        return false;
+    a->extra->run = a->run;
+    a->extra->state = a->state;
+    if (a->unusual & WEFT__TIMED) {
+        weft__wait_done(a);
+        a->unusual |= WEFT__REACT_TIMED;
+    }
+    if (!(a->unusual & WEFT__SERVING))
+        a->unusual |= WEFT__ARRANGED;
+    a->run = run_answer;
+    a->state = a;
+    return true;
+}
+
 /* Its message, after a look at all there is; or none, because its time is over. False: it waits on. */
 static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    if (!(*m = weft__fast_next(a)))
+    *m = NULL;
+    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT)) {
+        weft__wait_urgent(l, a);
+        *m = weft__match_stash(l, a);
+    } else {
+        *m = weft__fast_next(a);
+    }
+    if (!*m)
         *m = weft__wait_again(l, a);
+    if (!*m && answers(a))
+        return true;
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
         return false;
@@ -116,10 +154,9 @@ void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
     weft__switch_away(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, requeue, a);
 }
 
-static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a)
+static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     bool first = a->unusual & WEFT__FIRST;
-    int  reason = a->reason;
 
     weft__actor_end(l, a);
     l->self = NULL;
@@ -127,13 +164,20 @@ static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__
         weft__system_ended(reason);
 }
 
-/* From the middle of its frames: they are dropped with the stack, which somebody else must not get before we left. */
-_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a)
+/* From the middle of its frames, or of a guard's: they are dropped with the stack, which somebody else must not get
+ * before we left. */
+_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     struct weft__stack *mine = a->stack;
+    bool                elsewhere = mine && a->phase != WEFT__RUNNING; /* a guard: on the loop's stack */
 
     a->stack = NULL;
-    finish(l, a);
+    l->guarding = false;
+    finish(l, a, reason);
+    if (elsewhere) {
+        weft__stack_put(&l->stacks, mine);
+        mine = NULL;
+    }
     if (!mine) {
         struct weft__stack *other = weft__stack_get(&l->stacks, l->stack_class);
         if (other) {
@@ -196,12 +240,19 @@ static void put_off(struct weft__lane *l, struct weft__actor *a, struct weft_msg
         m->next = a->in;
         a->in = m;
     }
+    a->unusual |= WEFT__PUT_OFF;
     weft__worker_yielded(l->worker, &a->task);
 }
 
-static void begin_timed_reaction(struct weft__actor *a)
+/* Unless it has begun before, and was only interrupted by the handler of a response. */
+static void begin_time(struct weft__actor *a)
 {
-    if (weft__wait_until(a, weft__clock_after(a->extra->react_time.ns)) < 0)
+    struct weft__extra *x = a->extra;
+
+    if (x->react_time >= 0)
+        x->react_until = weft__clock_after(x->react_time);
+    x->react_time = -1;
+    if (weft__wait_until(a, x->react_until) < 0)
         weft__misuse(WEFT_EMEMORY, "no memory for a timer");
 }
 
@@ -209,17 +260,16 @@ static void begin_timed_reaction(struct weft__actor *a)
 static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct weft__actor *a,
                                                     struct weft_msg **m)
 {
-    uint8_t was = a->unusual;
+    uint32_t was = a->unusual;
 
-    if (a->current)
-        weft__message_free(l, a->current);
-    a->current = NULL;
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    a->unusual = was & (uint8_t) ~(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
+    a->unusual = was & ~(uint32_t)(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
     if (was & WEFT__REACT_TIMED)
-        begin_timed_reaction(a);
+        begin_time(a);
     *m = weft__wait_first(l, a);
+    if (!*m && answers(a))
+        return true;
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
         return false;
@@ -245,19 +295,50 @@ static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft
     return false;
 }
 
+static void end_current(struct weft__lane *l, struct weft__actor *a)
+{
+    if (a->current)
+        weft__message_free(l, a->current);
+    a->current = NULL;
+}
+
+/* The next of its steps is called like a handler; in another turn, if this is over. */
+static bool step(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+{
+    *m = NULL;
+    if (l->worker->budget > 0)
+        return true;
+    a->phase = WEFT__REACTING;
+    a->unusual |= WEFT__DUE;
+    weft__worker_yielded(l->worker, &a->task);
+    return false;
+}
+
 /* It did not arrange just one more reaction. */
 static __attribute__((noinline)) bool settle_rarely(struct weft__lane *l, struct weft__actor *a,
                                                     struct weft_msg **m)
 {
+    end_current(l, a);
+    a->unusual &= ~(uint32_t)WEFT__SERVING;
     if (a->unusual & WEFT__ARRANGED)
         return settle_slowly(l, a, m);
-    finish(l, a);
-    return false;
+    switch (weft__plan_next(a)) {
+    case WEFT__STEPS:
+        return step(l, a, m);
+    case WEFT__WAITS:
+        a->unusual |= WEFT__SERVING;
+        return settle_slowly(l, a, m);
+    default:
+        finish(l, a, 0);
+        return false;
+    }
 }
 
 /* It has more of what it took at once. */
 static inline bool go_on_with_batch(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
+    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT))
+        return look_now(l, a, m);
     if (WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES)) {
         put_off(l, a, NULL);
         return false;
@@ -270,8 +351,8 @@ static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct we
 {
     if (WEFT__RARE(a->unusual != (WEFT__ARRANGED | WEFT__HANDLER)))
         return settle_rarely(l, a, m);
-    if (WEFT__RARE(a->saved) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
-        return settle_slowly(l, a, m);
+    if (WEFT__RARE(!weft__stash_is_empty(&a->stash)) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
+        return settle_rarely(l, a, m);
     weft__fast_end_current(l, a);
     a->phase = WEFT__REACTING;
     a->unusual = 0;
@@ -319,7 +400,11 @@ static void go_on(struct weft__lane *l, struct weft__actor *a)
     if (a->phase == WEFT__REACTING)
         fit_stack(l, a); /* before the look: what that finds is not kept on the way to another stack */
     l->self = a;         /* while late messages are destroyed */
-    if (!look_again(l, a, &m)) {
+    a->unusual &= ~(uint32_t)WEFT__PUT_OFF;
+    if (WEFT__RARE(a->unusual & WEFT__DUE)) {
+        a->unusual &= ~(uint32_t)WEFT__DUE;
+        m = NULL;
+    } else if (!look_again(l, a, &m)) {
         l->self = NULL;
         return;
     }

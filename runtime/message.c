@@ -1,9 +1,10 @@
-/* message.c - making, reading and dropping messages.
+/* message.c - making, reading, sharing and dropping messages.
  *
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  */
 #include <string.h>
+#include <weft/letters.h>
 
 #include "base/memory.h"
 #include "runtime/fast.h"
@@ -16,6 +17,7 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
     if (!m->large)
         return WEFT_EMEMORY;
     m->large->bytes = bytes;
+    atomic_init(&m->large->shares, 1);
     m->flags = WEFT__MSG_LARGE;
     memcpy(m->large + 1, body, bytes);
     return 0;
@@ -43,7 +45,6 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
     *error = m ? 0 : WEFT_EMEMORY;
     if (m) {
         m->type = id;
-        m->request = 0;
         m->flags = 0;
         if (type->bytes > WEFT__SMALL_BODY)
             *error = large_body(m, type->bytes, body);
@@ -58,24 +59,128 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
     return NULL;
 }
 
-/* The memory only: its body was read, or handed over. */
-static void give_back(struct weft__lane *l, struct weft_msg *m)
+struct weft_msg *weft__message_of(struct weft__lane *l, weft_type *type, const void *body)
 {
-    if (m->flags & WEFT__MSG_LARGE)
-        weft__memory_put(m->large);
-    m->type = WEFT__MSG_FREE;
-    weft__cells_put(&l->messages, &weft__messages, m);
+    int error;
+
+    return weft__message_new(l, type, body, &error);
+}
+
+size_t weft__message_bytes(const struct weft_msg *m)
+{
+    return m->flags & WEFT__MSG_LARGE ? m->large->bytes : weft__types_of(m->type)->bytes;
+}
+
+/* ---- the end of a message ----------------------------------------------------------------------------- */
+
+/* True: this message was the last to have it. */
+static bool let_go(struct weft__body *body)
+{
+    return atomic_fetch_sub_explicit(&body->shares, 1, memory_order_acq_rel) == 1; /* see message.h */
 }
 
 static void destroy_body(struct weft_msg *m) { weft__types_destroy(m->type, weft__message_body(m)); }
 
-void weft__message_free(struct weft__lane *l, struct weft_msg *m) { give_back(l, m); }
-
-void weft__message_dead(struct weft__lane *l, struct weft_msg *m)
+static void free_body(struct weft_msg *m)
 {
-    weft__lane_count(&l->dead_letters);
+    if (m->flags & WEFT__MSG_LARGE && let_go(m->large))
+        weft__memory_put(m->large);
+    m->flags &= ~(uint64_t)WEFT__MSG_LARGE;
+}
+
+/* A dead letter takes along the message that it is about, unless that was kept or given away. */
+static void end_letter(struct weft__lane *l, struct weft_msg *m)
+{
+    struct weft_dead_letter *letter = weft__message_body(m);
+
+    m->flags &= ~(uint64_t)WEFT__MSG_LETTER;
+    if (letter->message)
+        weft__message_drop(l, letter->message, WEFT_EDROPPED);
+}
+
+/* The request becomes its own answer: that needs no memory. */
+static void fail(struct weft__lane *l, struct weft_msg *m, int why)
+{
+    weft_pid asker = {m->from};
+
+    uint64_t number = weft__message_request(m);
+
+    m->from = 0;
+    m->type = WEFT__TYPE_FAILED;
+    m->flags = 0;
+    weft__message_address(m, WEFT__TYPE_RESPONSE, number);
+    memcpy(m->small, &why, sizeof why);
+    weft__send_quietly(l, asker, m);
+}
+
+/* The memory only: its body was read, handed over, or destroyed. */
+static void give_back(struct weft__lane *l, struct weft_msg *m, int why)
+{
+    if (m->flags & WEFT__MSG_FIXED)
+        return;
+    if (m->flags & WEFT__MSG_LETTER)
+        end_letter(l, m);
+    free_body(m);
+    if (m->flags & WEFT__MSG_OPEN) {
+        fail(l, m, why);
+        return;
+    }
+    m->type = WEFT__MSG_FREE;
+    weft__cells_put(&l->messages, &weft__messages, m);
+}
+
+void weft__message_end(struct weft__lane *l, struct weft_msg *m, int why) { give_back(l, m, why); }
+
+void weft__message_free(struct weft__lane *l, struct weft_msg *m) { give_back(l, m, WEFT_EDROPPED); }
+
+void weft__message_drop(struct weft__lane *l, struct weft_msg *m, int why)
+{
     destroy_body(m);
-    give_back(weft__lane(), m);
+    give_back(weft__lane_need() ? weft__lane() : l, m,
+              why); /* who destroys may have made this thread an actor */
+}
+
+void weft__message_dead(struct weft__lane *l, struct weft_msg *m, int why)
+{
+    bool counts = !(m->flags & WEFT__MSG_TIME);
+
+    if (m->type == WEFT__TYPE_BELL)
+        return; /* its gate's */
+    if (m->type == WEFT__TYPE_RESPONSE)
+        weft__request_name(m);
+    if (counts) {
+        weft__lane_count(&l->dead_letters);
+        if (WEFT__RARE(weft__letters_send(l, m, why)))
+            return;
+    }
+    weft__message_drop(l, m, why == WEFT_EFULL ? why : WEFT_EGONE);
+}
+
+/* ---- messages that the user owns ---------------------------------------------------------------------- */
+
+void weft__message_hold(struct weft__actor *a, struct weft_msg *m)
+{
+    struct weft__extra *x = a ? weft__actor_extra(a) : NULL;
+
+    m->flags |= WEFT__MSG_KEPT;
+    if (!x)
+        return; /* a thread that is no actor, or no memory: nobody looks after it */
+    m->flags |= WEFT__MSG_LISTED;
+    m->next = x->held;
+    m->held_by = &x->held;
+    if (m->next)
+        m->next->held_by = &m->next;
+    x->held = m;
+}
+
+void weft__message_unhold(struct weft_msg *m)
+{
+    if (m->flags & WEFT__MSG_LISTED) {
+        *m->held_by = m->next;
+        if (m->next)
+            m->next->held_by = m->held_by;
+    }
+    m->flags &= ~(uint64_t)(WEFT__MSG_KEPT | WEFT__MSG_LISTED);
 }
 
 static void must_live(const weft_msg *m)
@@ -83,6 +188,25 @@ static void must_live(const weft_msg *m)
     if (WEFT__RARE(m->type == WEFT__MSG_FREE))
         weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
 }
+
+/* Whoever had it has it no more. */
+void weft__message_claim(struct weft__lane *l, struct weft_msg *m)
+{
+    must_live(m);
+    struct weft__actor *a = l->self;
+
+    if (a && a->current == m)
+        a->current = NULL;
+    else if (a && a->extra && a->extra->answer == m)
+        a->extra->answer = NULL;
+    if (m->flags & WEFT__MSG_ENCLOSED) {
+        ((struct weft_dead_letter *)weft__message_body(m->next))->message = NULL;
+        m->flags &= ~(uint64_t)WEFT__MSG_ENCLOSED;
+    }
+    weft__message_unhold(m);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
 
 int weft_tag(const weft_msg *m) { return m ? m->tag : WEFT_TIMEOUT; }
 
@@ -123,21 +247,49 @@ static inline void *body_of(weft_msg *m, weft_type *type)
     return weft__message_body(m);
 }
 
-void *weft_body_edit(weft_msg *m, weft_type *type) { return body_of(m, type); }
-
 const void *weft_body(const weft_msg *m, weft_type *type) { return body_of((weft_msg *)m, type); }
+
+/* Others have the body too: this one gets its own. Who is the last of them by now need not. False: no memory. */
+static bool unshare(struct weft_msg *m)
+{
+    struct weft__body *mine, *shared = m->large;
+
+    /* acquire: pairs with let_go; what the others read they have read. */
+    if (atomic_load_explicit(&shared->shares, memory_order_acquire) == 1)
+        return true;
+    mine = weft__memory_get(sizeof *mine + shared->bytes);
+    if (!mine)
+        return false;
+    memcpy(mine + 1, shared + 1, shared->bytes);
+    mine->bytes = shared->bytes;
+    atomic_init(&mine->shares, 1);
+    m->large = mine;
+    if (let_go(shared))
+        weft__memory_put(shared);
+    return true;
+}
+
+void *weft_body_edit(weft_msg *m, weft_type *type)
+{
+    void *body = body_of(m, type);
+
+    if (!(m->flags & WEFT__MSG_LARGE))
+        return body;
+    return unshare(m) ? m->large + 1 : NULL;
+}
+
+/* ---- owning ------------------------------------------------------------------------------------------- */
 
 weft_msg *weft_make_body(weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane_need();
-    int                error;
-    weft_msg *m = l && type && (body || !type->bytes) ? weft__message_new(l, type, body, &error) : NULL;
+    weft_msg          *m = l && type && (body || !type->bytes) ? weft__message_of(l, type, body) : NULL;
 
     if (!m)
         return NULL;
-    m->to = m->from = 0;
+    m->from = 0;
     m->tag = type->tag;
-    m->flags |= WEFT__MSG_KEPT;
+    weft__message_hold(l->self, m);
     return m;
 }
 
@@ -146,13 +298,45 @@ weft_msg *weft_keep(weft_msg *m)
     if (!m)
         return NULL;
     must_live(m);
-    if (!(m->flags & WEFT__MSG_KEPT)) {
+    if (!(m->flags & (WEFT__MSG_KEPT | WEFT__MSG_FIXED))) {
         struct weft__lane *l = weft__lane();
-        m->flags |= WEFT__MSG_KEPT;
-        if (l->self && l->self->current == m)
-            l->self->current = NULL;
+        weft__message_claim(l, m);
+        weft__message_hold(l->self, m);
     }
     return m;
+}
+
+struct weft_msg *weft__message_copy(struct weft__lane *l, const struct weft_msg *m)
+{
+    struct weft_msg *copy = weft__cells_get(&l->messages, &weft__messages);
+
+    if (!copy)
+        return NULL;
+    copy->type = m->type;
+    copy->tag = m->tag;
+    copy->from = m->from;
+    copy->flags = m->flags & WEFT__MSG_LARGE;
+    memcpy(copy->small, m->small, sizeof m->small); /* or the address of the shared body */
+    if (copy->flags)
+        atomic_fetch_add_explicit(&m->large->shares, 1, memory_order_relaxed); /* see message.h */
+    return copy;
+}
+
+bool weft__message_is_sharable(const struct weft_msg *m)
+{
+    return !weft__types_owns(m->type) && !(m->flags & WEFT__MSG_LETTER);
+}
+
+weft_msg *weft_share(weft_msg *m)
+{
+    if (!m)
+        return NULL;
+    must_live(m);
+    struct weft__lane *l = weft__lane_need();
+    weft_msg          *copy = l && weft__message_is_sharable(m) ? weft__message_copy(l, m) : NULL;
+    if (copy)
+        weft__message_hold(l->self, copy);
+    return copy;
 }
 
 void weft_drop(weft_msg *m)
@@ -161,9 +345,10 @@ void weft_drop(weft_msg *m)
         return;
     must_live(m);
     struct weft__lane *l = weft__lane_need();
-    if (l && l->self && l->self->current == m)
-        l->self->current = NULL;
-    destroy_body(m);
-    if (l) /* a thread that has no memory for its first steps loses a cell */
-        give_back(weft__lane(), m);
+    if (!l) { /* a thread that has no memory for its first steps loses a cell */
+        destroy_body(m);
+        return;
+    }
+    weft__message_claim(l, m);
+    weft__message_drop(l, m, WEFT_EDROPPED);
 }

@@ -17,7 +17,7 @@ const char *weft__actor_name(const struct weft__actor *a, char *room, size_t siz
         snprintf(room, size, "actor \"%s\"", a->extra->name);
     else
         snprintf(room, size, "actor %llx of the function at %p", (unsigned long long)weft__actor_pid(a),
-                 (void *)a->fn);
+                 (void *)(a->unusual & WEFT__BOUNDED ? weft__bound_fn((struct weft__actor *)a) : a->fn));
     return room;
 }
 
@@ -69,6 +69,8 @@ const char *weft_strerror(int error)
         return "the body is too large";
     case WEFT_ESYSTEM:
         return "the operating system refused";
+    case WEFT_ECYCLE:
+        return "full mailboxes would wait for each other for ever";
     default:
         return error > 0 ? "a reason of the program's own" : "unknown error";
     }

@@ -4,6 +4,7 @@
  * Copyright (c) 2026 The Weft authors
  */
 #include <string.h>
+#include <weft/case.h>
 
 #include "base/memory.h"
 #include "runtime/fast.h"
@@ -28,7 +29,7 @@ static int copy_types(struct weft__actor *a, weft_type *const *types, size_t n)
     return 0;
 }
 
-static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *state)
+bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state)
 {
     const struct weft__stack *s = a->stack ? a->stack : l->spare;
 
@@ -39,6 +40,27 @@ static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *st
 static inline bool near_here(const struct weft__lane *l, const void *state)
 {
     return ((uintptr_t)state ^ (uintptr_t)weft__fast_stack_pointer()) < l->stack_bytes;
+}
+
+void weft__react_check(struct weft__lane *l, const char *call, const void *state)
+{
+    if (!l->self || l->self->unusual & WEFT__THREAD)
+        weft__misuse(WEFT_EINVALID, "%s works in spawned actors only; a thread uses weft_receive", call);
+    if (weft__react_on_stack(l, l->self, state))
+        weft__misuse(WEFT_EINVALID, "%s: what it is given lies on the stack, which goes back; see weft_alloc",
+                     call);
+}
+
+/* Counted from when it takes effect. */
+static void set_time(struct weft__actor *a, weft_span time)
+{
+    a->unusual &= ~(uint32_t)(WEFT__REACT_TIMED | WEFT__FOLLOWS);
+    if (time.ns == INT64_MAX)
+        return;
+    if (!weft__actor_extra(a))
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+    a->extra->react_time = time.ns > 0 ? time.ns : 0;
+    a->unusual |= WEFT__REACT_TIMED;
 }
 
 static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_t n)
@@ -55,24 +77,14 @@ static void react_slowly(weft_span time, weft_handler *run, void *state, weft_ty
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
-    if (!a || a->unusual & WEFT__THREAD)
-        weft__misuse(WEFT_EINVALID, "weft_react works in spawned actors only; a thread uses weft_receive");
+    weft__react_check(l, "weft_react", state);
     if (!run || !types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
-    if (on_stack(l, a, state))
-        weft__misuse(WEFT_EINVALID,
-                     "weft_react: the state lies on the stack, which goes back; see weft_alloc");
-    if (time.ns != INT64_MAX && !weft__actor_extra(a))
-        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
     if (n == 1)
         a->type = types[0];
     else if (copy_types(a, types, n) < 0)
         weft__misuse(WEFT_EMEMORY, "no memory for a list of types");
-    a->unusual &= (uint8_t)~WEFT__REACT_TIMED;
-    if (time.ns != INT64_MAX) {
-        a->extra->react_time = time;
-        a->unusual |= WEFT__REACT_TIMED;
-    }
+    set_time(a, time);
     arrange(a, run, state, n);
 }
 
@@ -87,7 +99,8 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type)
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
-    if (WEFT__RARE(!a) || WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED)) ||
+    if (WEFT__RARE(!a) ||
+        WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED | WEFT__FOLLOWS)) ||
         WEFT__RARE(!run) || WEFT__RARE(!type) || WEFT__RARE(near_here(l, state))) {
         react_type_slowly(run, state, type);
         return;
@@ -99,4 +112,28 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type)
 void weft_react_types(weft_span time, weft_handler *run, void *state, weft_type *const *types, size_t n)
 {
     react_slowly(time, run, state, types, n);
+}
+
+static void end(void *state, weft_msg *m)
+{
+    (void)state;
+    (void)m;
+}
+
+void weft_react_case_within(weft_span time, weft_handler *late, const weft_cases *cases, void *state)
+{
+    struct weft__lane *l = weft__lane();
+
+    weft__react_check(l, "weft_react_case", state);
+    weft__react_check(l, "weft_react_case", cases);
+    if (!cases)
+        weft__misuse(WEFT_EINVALID, "weft_react_case needs cases");
+    l->self->cases = cases;
+    set_time(l->self, time);
+    arrange(l->self, late ? late : end, state, 0); /* the case that matches puts its own handler there */
+}
+
+void weft_react_case(const weft_cases *cases, void *state)
+{
+    weft_react_case_within(WEFT_FOREVER, NULL, cases, state);
 }

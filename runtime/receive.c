@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  */
+#include <weft/case.h>
+
 #include "runtime/fast.h"
-#include "sched/clock.h"
 
 static inline void set_types(struct weft__actor *a, weft_type *const *types, size_t n)
 {
@@ -23,33 +24,11 @@ static inline bool must_give_way(const struct weft__lane *l, const struct weft__
     return left <= 0 && (!a->in || left <= -WEFT__BATCH_MESSAGES);
 }
 
-static void wait_for(struct weft__actor *a, weft_type *const *types, size_t n)
+/* For `n` types at `what`, for one type there, or, if n is 0, for cases. */
+static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, weft_span time, void *what,
+                                 size_t n)
 {
-    set_types(a, types, n);
-    a->parked += WEFT__INBOX_NEXT_WAIT;
-}
-
-/* Waits until a message comes or the time is over. `current` is what was received, afterwards. */
-static struct weft_msg *block(struct weft__lane *l, struct weft__actor *a, weft_span time)
-{
-    if (a->unusual & WEFT__THREAD)
-        return weft__thread_park(l, a, time);
-    if (time.ns != INT64_MAX && weft__wait_until(a, weft__clock_after(time.ns)) < 0)
-        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
-    return weft__loop_park(l, a);
-}
-
-/* What an arrangement made before would lose by another wait; the wait's own frame keeps it. */
-struct arrangement {
-    void    *type;
-    uint16_t type_count;
-};
-
-static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, weft_span time,
-                                 weft_type *const *types, size_t n)
-{
-    struct arrangement kept = {a->type, a->type_count};
-    struct weft_msg   *m;
+    struct weft_msg *m;
 
     if (a->current)
         weft__message_free(l, a->current);
@@ -58,16 +37,15 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
         weft__loop_yield(l, a);
         l = weft__lane();
     }
-    wait_for(a, types, n);
+    struct weft__wanted kept = weft__wait_for(a, what, (uint16_t)n);
     m = weft__wait_first(l, a);
     if (l->worker && (m || time.ns <= 0))
         l->worker->budget--; /* else it waits, and whoever goes on with it counts */
     if (m)
         a->current = m;
     else if (time.ns > 0)
-        m = block(l, a, time);
-    a->type = kept.type;
-    a->type_count = kept.type_count;
+        m = weft__wait_block(l, a, time);
+    weft__wait_restore(a, kept);
     return m;
 }
 
@@ -82,9 +60,24 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
         return NULL;
     if (!types || n == 0 || n > UINT16_MAX)
         weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
-    if (l->destroying)
-        weft__misuse(WEFT_EINVALID, "weft_receive in a destroy function");
-    return receive_any_way(l, l->self, time, types, n);
+    if (l->destroying || l->guarding)
+        weft__misuse(WEFT_EINVALID, "weft_receive in a guard or a destroy function");
+    return receive_any_way(l, l->self, time, n == 1 ? (void *)types[0] : (void *)types, n);
+}
+
+weft_msg *weft_receive_case(weft_span time, const struct weft_cases *cases)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (!l->self)
+        l = weft__thread_actor();
+    if (!l)
+        return NULL;
+    if (!cases)
+        weft__misuse(WEFT_EINVALID, "weft_receive_case needs cases");
+    if (l->destroying || l->guarding)
+        weft__misuse(WEFT_EINVALID, "weft_receive_case in a guard or a destroy function");
+    return receive_any_way(l, l->self, time, (void *)cases, 0);
 }
 
 /* Something came since the last look. */
@@ -102,8 +95,10 @@ static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, st
 /* Whether the plain path will not do: a thread, an arrangement, skipped messages, the end of a turn, a large body. */
 static inline bool is_unusual(const struct weft__lane *l, const struct weft__actor *a)
 {
-    return WEFT__RARE(!a) || WEFT__RARE(a->unusual & ~(WEFT__FIRST | WEFT__SIZED)) || WEFT__RARE(a->saved) ||
-           WEFT__RARE(must_give_way(l, a)) || WEFT__RARE(!weft__fast_can_end(l, a->current));
+    return WEFT__RARE(!a) || WEFT__RARE(a->unusual & ~(uint32_t)WEFT__HARMLESS) ||
+           WEFT__RARE(!weft__stash_is_empty(&a->stash)) ||
+           WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT) || WEFT__RARE(must_give_way(l, a)) ||
+           WEFT__RARE(!weft__fast_can_end(l, a->current));
 }
 
 /* A function of its own: what takes an argument's address has a frame, and weft_receive_type would not be left by tail
@@ -161,17 +156,15 @@ void weft_sleep(weft_span time)
         weft__thread_sleep(time);
         return;
     }
-    if (l->destroying)
-        weft__misuse(WEFT_EINVALID, "weft_sleep in a destroy function");
+    if (l->destroying || l->guarding)
+        weft__misuse(WEFT_EINVALID, "weft_sleep in a guard or a destroy function");
     struct weft__actor *a = l->self;
     struct weft_msg    *current = a->current; /* it lives on */
-    struct arrangement  kept = {a->type, a->type_count};
+    struct weft__wanted kept = weft__wait_for(a, NULL, 0);
 
-    wait_for(a, NULL, 0);
     weft__wait_again(
-        l, a); /* matches nothing: all is saved, for `in` must be empty when it parks (inbox.h I1) */
-    block(l, a, time);
+        l, a); /* matches nothing: all is stashed, for `in` must be empty when it parks (inbox.h I1) */
+    weft__wait_block(l, a, time);
     a->current = current;
-    a->type = kept.type;
-    a->type_count = kept.type_count;
+    weft__wait_restore(a, kept);
 }

@@ -14,10 +14,25 @@ static __attribute__((noinline)) int end_send(struct weft__lane *l, int error)
     return error;
 }
 
-static __attribute__((noinline)) int refused(struct weft__lane *l, struct weft_msg *m)
+static bool is_bounded(weft_pid to)
 {
-    weft__message_dead(l, m);
-    return end_send(weft__lane(), WEFT_EGONE);
+    return to.id & WEFT__KIND_BOUNDED && weft__actor_exists((weft_pid){to.id & ~WEFT__KIND_BOUNDED});
+}
+
+/* Another kind of mailbox, or nobody's. */
+static int refused_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    if (is_bounded(to))
+        return weft__bound_send(l, to, m);
+    weft__message_dead(l, m, WEFT_EGONE);
+    return WEFT_EGONE;
+}
+
+static __attribute__((noinline)) int refused(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    int error = refused_quietly(l, to, m);
+
+    return end_send(weft__lane(), error);
 }
 
 static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct weft__actor *a)
@@ -32,13 +47,13 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
 {
     m->to = to.id;
     if (WEFT__RARE(!weft__actor_exists(to)))
-        return refused(l, m);
+        return refused(l, to, m);
     struct weft__actor *a = weft__actor_block(to);
     if (WEFT__RARE(weft__actor_pid(a) != to.id))
-        return refused(l, m);
+        return refused(l, to, m);
     enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
     if (WEFT__RARE(how == WEFT__REFUSED))
-        return refused(l, m);
+        return refused(l, to, m);
     if (w && WEFT__RARE((w->budget -= how == WEFT__QUEUED ? WEFT__BACKLOG_COST : 1) <= 0))
         return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
     if (how == WEFT__MUST_WAKE &&
@@ -47,26 +62,69 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
     return 0;
 }
 
+int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m) { return post(l, l->worker, to, m); }
+
+int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(m->to));
+
+    if (how == WEFT__MUST_WAKE)
+        weft__loop_wake(l, a);
+    return how == WEFT__REFUSED ? WEFT_EGONE : 0;
+}
+
+int weft__send_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    m->to = to.id;
+    if (!weft__actor_exists(to))
+        return refused_quietly(l, to, m);
+    struct weft__actor *a = weft__actor_block(to);
+    if (weft__actor_pid(a) != to.id || weft__send_directly(l, a, m) < 0) {
+        weft__message_dead(l, m, WEFT_EGONE);
+        return WEFT_EGONE;
+    }
+    return 0;
+}
+
+int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped)
+{
+    m->to = to.id;
+    if (is_bounded(to))
+        return weft__bound_put(l, to, m, dropped);
+    struct weft__actor *a = weft__actor_exists(to) ? weft__actor_block(to) : NULL;
+    return a && weft__actor_pid(a) == to.id ? weft__send_directly(l, a, m) : WEFT_EGONE;
+}
+
+static uint64_t self_of(const struct weft__lane *l) { return l->self ? weft__actor_pid(l->self) : 0; }
+
 /* From any thread. */
 static int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 {
-    m->from = l->self ? weft__actor_pid(l->self) : 0;
+    m->from = self_of(l);
     return post(l, l->worker, to, m);
+}
+
+/* A message with a body of the user's, from any thread. NULL, and *error: what the body owned is destroyed. */
+static struct weft_msg *message(struct weft__lane **l, weft_type *type, const void *body, int *error)
+{
+    *l = weft__lane_need();
+    *error = WEFT_EINVALID;
+    if (!type || !type->name || (!body && type->bytes))
+        return NULL;
+    *error = WEFT_EMEMORY;
+    if (*l)
+        return weft__message_new(*l, type, body, error);
+    weft__message_unsent(type, body);
+    return NULL;
 }
 
 /* From a thread, or the first of a type, a large body, an empty magazine, a mistake. */
 static __attribute__((noinline)) int send_slowly(weft_pid to, weft_type *type, const void *body)
 {
-    struct weft__lane *l = weft__lane_need();
+    struct weft__lane *l;
     int                error;
+    struct weft_msg   *m = message(&l, type, body, &error);
 
-    if (!type || !type->name || (!body && type->bytes))
-        return WEFT_EINVALID;
-    if (!l) {
-        weft__message_unsent(type, body);
-        return WEFT_EMEMORY;
-    }
-    struct weft_msg *m = weft__message_new(l, type, body, &error);
     return m ? send(l, to, m) : error;
 }
 
@@ -83,26 +141,154 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
     return post(l, l->worker, to, m);
 }
 
+int weft_send_as_body(weft_pid from, weft_pid to, weft_type *type, const void *body)
+{
+    struct weft__lane *l;
+    int                error;
+    struct weft_msg   *m = message(&l, type, body, &error);
+
+    if (!m)
+        return error;
+    m->from = from.id;
+    return post(l, l->worker, to, m);
+}
+
+size_t weft_send_many_body(const weft_pid *to, size_t n, weft_type *type, const void *body)
+{
+    struct weft__lane *l;
+    int                error;
+    size_t             sent = 0;
+    struct weft_msg   *m = message(&l, type, body, &error);
+
+    if (!m)
+        return 0;
+    m->from = self_of(l);
+    m->tag = 0;
+    for (size_t i = 0; to && i < n && weft__message_is_sharable(m); i++) {
+        struct weft_msg *copy = weft__message_copy(l, m);
+        if (copy && weft__send(l, to[i], copy) == 0)
+            sent++;
+        l = weft__lane(); /* it may have given way */
+    }
+    weft__message_drop(l, m, 0);
+    return sent;
+}
+
+/* ---- urgent: marked in `to`, until it is taken ---------------------------------------------------------- */
+
+int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
+{
+    struct weft__lane *l;
+    int                error;
+    struct weft_msg   *m = message(&l, type, body, &error);
+
+    if (!m)
+        return error;
+    m->from = self_of(l);
+    m->flags |= WEFT__MSG_URGENT;
+    m->to = to.id | WEFT__INBOX_URGENT;
+    struct weft__actor *a = weft__actor_exists(to) ? weft__actor_block(to) : NULL;
+    if (!a || weft__actor_pid(a) != to.id || weft__send_directly(l, a, m) < 0) {
+        m->to = to.id;
+        return refused(l, to, m);
+    }
+    /* relaxed: it says only that the mailbox is worth a look; later than that look, it costs one more. */
+    atomic_fetch_or_explicit(&a->told, WEFT__TOLD_URGENT, memory_order_relaxed);
+    if (l->worker)
+        l->worker->budget--;
+    return end_send(l, 0);
+}
+
+/* ---- replies, and messages that are moved --------------------------------------------------------------- */
+
+/* 0: plainly to its sender; 1: as the response; WEFT_EGONE: it was answered before. */
+static int way_back(const weft_msg *m)
+{
+    if (m->flags & WEFT__MSG_OPEN)
+        return 1;
+    return weft__message_request(m) ? WEFT_EGONE : 0;
+}
+
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
 {
-    if (m)
-        return weft_send_body(weft_sender(m), type, body);
-    if (type)
-        weft__message_unsent(type, body);
-    return WEFT_EINVALID;
+    struct weft__lane *l;
+    int                error;
+
+    if (!m) {
+        if (type)
+            weft__message_unsent(type, body);
+        return WEFT_EINVALID;
+    }
+    weft_pid to = weft_sender(m);
+    int      way = way_back(m);
+    if (WEFT__LIKELY(way == 0))
+        return weft_send_body(to, type, body);
+    l = weft__lane();
+    struct weft_msg *answer = WEFT__LIKELY(l->worker && type && body) ? weft__fast_message(l, type, body)
+                                                                      : NULL;
+    if (!answer && !(answer = message(&l, type, body, &error)))
+        return error;
+    return way > 0 ? weft__request_respond(l, m, answer) : refused(l, WEFT_NOBODY, answer);
+}
+
+/* m, whoever had it, is the runtime's. NULL: there is no m, or no memory. */
+static struct weft__lane *claim(weft_msg *m, int *error)
+{
+    struct weft__lane *l = weft__lane_need();
+
+    *error = m ? WEFT_EMEMORY : WEFT_EINVALID;
+    if (!m)
+        return NULL;
+    if (!l || m->flags & WEFT__MSG_FIXED) {
+        weft_drop(m);
+        return NULL;
+    }
+    weft__message_claim(l, m);
+    m->flags &= ~(uint64_t)WEFT__MSG_URGENT;
+    return l;
+}
+
+int weft__send_claim(struct weft__lane **l, weft_msg *m)
+{
+    int error;
+
+    *l = claim(m, &error);
+    if (!*l)
+        return error;
+    m->from = self_of(*l);
+    weft__request_abandon(*l, m);
+    return 0;
 }
 
 int weft_pass(weft_pid to, weft_msg *m)
 {
-    struct weft__lane *l = weft__lane_need();
+    struct weft__lane *l;
+    int                error = weft__send_claim(&l, m);
 
-    if (!m)
+    return error ? error : post(l, l->worker, to, m);
+}
+
+int weft_forward(weft_pid to, weft_msg *m)
+{
+    int                error;
+    struct weft__lane *l = claim(m, &error);
+
+    return l ? post(l, l->worker, to, m) : error;
+}
+
+int weft_reply_pass(const weft_msg *to, weft_msg *m)
+{
+    struct weft__lane *l;
+    int                error = weft__send_claim(&l, m);
+
+    if (error)
+        return error;
+    if (!to) {
+        weft__message_drop(l, m, WEFT_EDROPPED);
         return WEFT_EINVALID;
-    if (!l) {
-        weft_drop(m);
-        return WEFT_EMEMORY;
     }
-    weft_keep(m);
-    m->flags &= ~(uint32_t)WEFT__MSG_KEPT;
-    return send(l, to, m);
+    int way = way_back(to);
+    if (way > 0)
+        return weft__request_respond(l, to, m);
+    return way == 0 ? post(l, l->worker, weft_sender(to), m) : refused(l, WEFT_NOBODY, m);
 }

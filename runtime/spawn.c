@@ -20,7 +20,7 @@ static int give_name(struct weft__actor *a, const char *name)
     if (!x || !(x->name = weft__memory_get(size)))
         return WEFT_EMEMORY;
     memcpy(x->name, name, size);
-    return 0;
+    return weft_register(name, (weft_pid){weft__actor_pid(a)});
 }
 
 static int give_stack(struct weft__lane *l, struct weft__actor *a, size_t bytes)
@@ -54,10 +54,12 @@ static int equip(struct weft__lane *l, struct weft__actor *a, const weft_options
 
     if (how->copy_bytes)
         error = give_copy(l, a, how->copy_bytes);
-    if (!error && how->name)
-        error = give_name(a, how->name);
     if (!error && how->stack_bytes)
         error = give_stack(l, a, how->stack_bytes);
+    if (!error && how->bound)
+        error = weft__bound_give(a, how->bound);
+    if (!error && how->name) /* last: others may find it from now on */
+        error = give_name(a, how->name);
     return error;
 }
 
@@ -170,10 +172,8 @@ WEFT__NORETURN weft_end(int reason)
 
     if (l->destroying)
         weft__misuse(WEFT_EINVALID, "weft_end in a destroy function");
-    if (l->worker && l->self) {
-        l->self->reason = reason;
-        weft__loop_end(l, l->self);
-    }
+    if (l->worker && l->self)
+        weft__loop_end(l, l->self, reason);
     if (getpid() == gettid())
         exit(reason ? EXIT_FAILURE : EXIT_SUCCESS);
     pthread_exit(NULL);

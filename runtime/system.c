@@ -165,6 +165,7 @@ static int start(const weft_config *how)
         return WEFT_EINVALID;
     stack_class = (unsigned)class;
     weft__crew_when_idle = weft__stack_cool;
+    weft__later_prepare();
     weft__crew_reset(workers, seed);
     weft__clock_virtual(seed != 0);
     state = STARTING; /* start_threads lets go of the lock */
@@ -252,6 +253,7 @@ static void take_down(struct weft__lane *l)
     end_queued(l);
     for (size_t i = 0; i < slots; i++)
         end_parked(l, weft__actor_block((weft_pid){i}));
+    weft__later_end_all(l);
     weft__thread_release_all();
     weft__timers_end();
     weft__clock_virtual(false);

@@ -9,15 +9,30 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <weft/letters.h>
 
 #include "base/memory.h"
 #include "runtime/actor.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static weft_type       own[] = {
+          [WEFT__TYPE_ANY] = {"WEFT_ANY", 0, WEFT_ANY, WEFT__TYPE_ANY, NULL},
+          [WEFT__TYPE_RESPONSE] = {"(a response)", 0, 0, WEFT__TYPE_RESPONSE, NULL},
+          [WEFT__TYPE_BELL] = {"(a bell)", 0, 0, WEFT__TYPE_BELL, NULL},
+          [WEFT__TYPE_FAILED] = {"WEFT_FAILED", sizeof(weft_body_WEFT_FAILED), WEFT_FAILED, WEFT__TYPE_FAILED,
+                                 NULL},
+          [WEFT__TYPE_DEAD_LETTER] = {"WEFT_DEAD_LETTER", sizeof(weft_body_WEFT_DEAD_LETTER), WEFT_DEAD_LETTER,
+                                      WEFT__TYPE_DEAD_LETTER, NULL},
+};
 /* An entry is written under the lock before its number is known to anybody, and never changes but for destroy. */
-static _Atomic(weft_type *) table[WEFT__TYPES_MAX];
-static unsigned             count = WEFT__TYPE_ANY; /* under lock: the last number given */
-static weft_type            any = {"WEFT_ANY", 0, 0, WEFT__TYPE_ANY, NULL};
+static _Atomic(weft_type *) table[WEFT__TYPES_MAX] = {
+    [WEFT__TYPE_ANY] = &own[WEFT__TYPE_ANY],
+    [WEFT__TYPE_RESPONSE] = &own[WEFT__TYPE_RESPONSE],
+    [WEFT__TYPE_BELL] = &own[WEFT__TYPE_BELL],
+    [WEFT__TYPE_FAILED] = &own[WEFT__TYPE_FAILED],
+    [WEFT__TYPE_DEAD_LETTER] = &own[WEFT__TYPE_DEAD_LETTER],
+};
+static unsigned count = WEFT__TYPE_DEAD_LETTER; /* under lock: the last number given */
 
 static bool same(const weft_type *a, const weft_type *b)
 {
@@ -76,8 +91,8 @@ static unsigned intern(weft_type *type)
 {
     if (!type->name)
         return 0;
-    if (strcmp(type->name, any.name) == 0)
-        return WEFT__TYPE_ANY;
+    if (strcmp(type->name, own[WEFT__TYPE_ANY].name) == 0)
+        return WEFT__TYPE_ANY; /* of whatever size */
     pthread_mutex_lock(&lock);
     unsigned id = find(type);
     if (id) {
@@ -106,6 +121,8 @@ unsigned weft__types_id(weft_type *type)
     return id;
 }
 
+bool weft__types_owns(unsigned id) { return __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE); }
+
 void weft__types_destroy(unsigned id, void *body)
 {
     void (*destroy)(void *) = __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE);
@@ -119,5 +136,5 @@ void weft__types_destroy(unsigned id, void *body)
 
 const weft_type *weft__types_of(unsigned id)
 {
-    return id == WEFT__TYPE_ANY ? &any : atomic_load_explicit(&table[id], memory_order_acquire);
+    return atomic_load_explicit(&table[id], memory_order_acquire);
 }

@@ -1,10 +1,11 @@
-/* wait.c - which message a waiting actor gets, and when its time is over.
+/* wait.c - in which order a waiting actor looks at its messages, and when its time is over.
  *
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Mailbox order is: `saved` (skipped by this wait or an earlier one), then `in`, then the shared word. A new wait
- * looks at all of it once; after that only at what is new, so each message is tested once a wait.
+ * Mailbox order is: the stash (skipped by this wait or an earlier one, and what is urgent), then `in`, then `more` (rare),
+ * then the shared word. A new wait looks at all of it once; after that only at what is new, so each message is tested
+ * once a wait. Responses are no messages: they are put beside their requests as they are met.
  *
  * A wait with a deadline sets the actor's one timer before it parks, with the word it will park with. A timer that
  * goes off before the word is published tries again a little later; one whose wait is done finds `wait` empty.
@@ -16,90 +17,141 @@
 
 enum { RETRY_NS = 20000 };
 
-static bool wants(struct weft__actor *a, struct weft_msg *m)
+static void skip(struct weft__actor *a, struct weft_msg *m)
 {
-    weft_type *const *list = a->type_count == 1 ? &a->type : a->types;
-    weft_type        *match = NULL;
+    struct weft__extra *x = weft__actor_extra(a);
 
-    for (unsigned i = 0; i < a->type_count; i++) {
-        unsigned id = weft__types_id(list[i]);
-        if (id == m->type) {
-            match = list[i];
-            break;
+    if (x)
+        x->skipped++;
+    weft__stash_add(&a->stash, m);
+}
+
+/* What was pushed, oldest first, without what is urgent: that is stashed, where it comes first. */
+static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, bool *urgent)
+{
+    struct weft_msg *others = NULL, *list = weft__inbox_take(&a->box, weft__actor_pid(a), &others);
+
+    while (WEFT__RARE(others)) {
+        struct weft_msg *m = others;
+        others = m->next;
+        m->to &= ~WEFT__INBOX_URGENT;
+        if (m->to == weft__actor_pid(a)) {
+            weft__stash_add(&a->stash, m);
+            *urgent = true;
+        } else {
+            weft__message_dead(l, m, WEFT_EGONE); /* it was meant for the slot's last owner */
         }
-        if (id == WEFT__TYPE_ANY)
-            match = list[i]; /* unless a later one names it */
     }
-    if (match)
-        m->tag = match->tag;
-    return match;
+    return list;
 }
 
-static void save(struct weft__actor *a, struct weft_msg *m)
+/* `in` is empty. What was pushed goes there. False: there was nothing. */
+static bool take(struct weft__lane *l, struct weft__actor *a, bool *urgent)
 {
-    if (a->saved) {
-        m->next = a->saved->next;
-        a->saved->next = m;
-    } else {
-        m->next = m;
+    if (a->unusual & WEFT__MORE) {
+        a->unusual &= ~(uint32_t)WEFT__MORE;
+        a->in = a->extra->more;
+        a->extra->more = NULL;
+        return true;
     }
-    a->saved = m;
+    a->in = pushed(l, a, urgent);
+    return a->in || *urgent;
 }
 
-static struct weft_msg *from_saved(struct weft__actor *a)
+static struct weft_msg **end_of(struct weft_msg **list)
 {
-    struct weft_msg *before = a->saved, *m;
-
-    if (!before)
-        return NULL;
-    do {
-        m = before->next;
-        if (wants(a, m)) {
-            before->next = m->next;
-            if (m == a->saved)
-                a->saved = m == before ? NULL : before;
-            return m;
-        }
-        before = m;
-    } while (m != a->saved);
-    return NULL;
+    while (*list)
+        list = &(*list)->next;
+    return list;
 }
 
-/* What was pushed goes to `in`, which is empty. False: there was nothing for it. */
-static bool take(struct weft__lane *l, struct weft__actor *a)
+void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *late = NULL;
+    bool                urgent = false;
+    struct weft__extra *x = weft__actor_extra(a);
 
-    a->in = weft__inbox_take(&a->box, weft__actor_pid(a), &late);
-    while (WEFT__RARE(late)) {
-        struct weft_msg *m = late;
-        late = m->next;
-        weft__message_dead(l, m);
+    /* relaxed: what was pushed is taken by the exchange; who pushes after that tells us again. */
+    atomic_fetch_and_explicit(&a->told, (uint8_t)~WEFT__TOLD_URGENT, memory_order_relaxed);
+    struct weft_msg *list = pushed(l, a, &urgent);
+    if (!list)
+        return;
+    if (!x) {
+        *end_of(&a->in) = list; /* a long way, but no memory */
+        return;
     }
-    return a->in;
+    *(x->more ? &x->more_last->next : &x->more) = list;
+    while (list->next)
+        list = list->next;
+    x->more_last = list;
+    a->unusual |= WEFT__MORE;
+}
+
+/* No message of its own, but news. */
+static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    if (m->type == WEFT__TYPE_RESPONSE) {
+        weft__request_arrived(l, a, m);
+        return weft__match_response(a);
+    }
+    return weft__bound_again(l, a);
 }
 
 struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
 {
+    bool urgent = false;
+
     do {
-        for (struct weft_msg *m; a->in;) {
-            if (WEFT__LIKELY(m = weft__fast_next(a)))
-                return m;
-            m = a->in;
-            a->in = m->next;
-            if (wants(a, m))
-                return m;
-            save(a, m);
+        for (struct weft_msg *m; (m = a->in);) {
+            if (WEFT__RARE(urgent))
+                break;
+            struct weft_msg *found = weft__fast_next(a);
+            if (WEFT__LIKELY(found))
+                return found;
+            if (WEFT__RARE(m->type <= WEFT__TYPE_INNER)) {
+                a->in = m->next;
+                found = inner(l, a, m);
+            } else if (weft__match_fits(l, a, m)) {
+                a->in = m->next;
+                found = weft__match_accept(l, a, m);
+            } else {
+                a->in = m->next;
+                skip(a, m);
+            }
+            if (found)
+                return found;
         }
-    } while (take(l, a));
+        if (WEFT__RARE(urgent)) {
+            struct weft_msg *m = weft__match_stash(l, a);
+            if (m)
+                return m;
+            urgent = false;
+        }
+    } while (a->in || take(l, a, &urgent));
     return NULL;
 }
 
 struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = from_saved(a);
+    struct weft_msg *m = a->type_count ? NULL : weft__match_response(a);
 
-    return m ? m : weft__wait_again(l, a);
+    if (m)
+        return m;
+    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT))
+        weft__wait_urgent(l, a);
+    if (!weft__stash_is_empty(&a->stash) && (m = weft__match_stash(l, a)))
+        return m;
+    if (WEFT__RARE(a->unusual & WEFT__BOUNDED) && (m = weft__bound_first(l, a)))
+        return m;
+    return weft__wait_again(l, a);
+}
+
+struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time)
+{
+    if (a->unusual & WEFT__THREAD)
+        return weft__thread_park(l, a, time);
+    if (time.ns != INT64_MAX && weft__wait_until(a, weft__clock_after(time.ns)) < 0)
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
+    return weft__loop_park(l, a);
 }
 
 /* Called under the timers' lock, by the worker. */
@@ -142,6 +194,6 @@ bool weft__wait_is_over(struct weft__actor *a)
 
 void weft__wait_done(struct weft__actor *a)
 {
-    a->unusual &= (uint8_t)~WEFT__TIMED;
+    a->unusual &= ~(uint32_t)WEFT__TIMED;
     atomic_store_explicit(&a->extra->wait, 0, memory_order_relaxed);
 }

@@ -20,10 +20,15 @@ typedef struct weft_counts {
     uint64_t ended;        /* actors that have ended */
     uint64_t dead_letters; /* messages to actors that were gone, or that ended before reading them */
     uint64_t stacks;       /* stacks there are: in use, cached or waiting in the pool */
+    uint64_t late_responses; /* among the dead letters: responses to requests that nobody awaited any more */
+    uint64_t full_drops;     /* among the dead letters: messages that a full mailbox dropped */
 } weft_counts;
 
 /* Fills the first `size` bytes of `counts`: pass sizeof(weft_counts). Any thread, any time. */
 void weft_count(weft_counts *counts, size_t size);
+
+/* How many messages the calling actor's waits have tested and left, each once a wait; 0 if it is none. */
+uint64_t weft_skipped(void);
 
 /* How stacks are guarded: "install" (MADV_GUARD_INSTALL), "mprotect" or "canary"; WEFT_GUARD forces one. */
 const char *weft_guard_method(void);

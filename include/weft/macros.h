@@ -29,6 +29,16 @@
     enum { T = WEFT__TAG(T, size) };   \
     __attribute__((unused)) static weft_type weft_type_##T = {#T, size, T, 0, destroy}
 
+/* Weft's own types: labels below 4096, which no other type has, and which are the same in every version. */
+#define WEFT__OWN_SIGNAL(T, label)                     \
+    typedef struct weft_nothing *weft_body_##T;        \
+    enum { T = label };                                \
+    __attribute__((unused)) static weft_type weft_type_##T = {#T, 0, T, 0, NULL}
+#define WEFT__OWN_MESSAGE(T, label, ...)               \
+    typedef __VA_ARGS__ weft_body_##T;                 \
+    enum { T = label };                                \
+    __attribute__((unused)) static weft_type weft_type_##T = {#T, sizeof(weft_body_##T), T, 0, NULL}
+
 /* ---- a type and a body: `INCR, .by = 2` becomes `&weft_type_INCR, &(weft_body_INCR){.by = 2}` ----- */
 
 #define WEFT__TYPED(...) WEFT__JOIN(WEFT__TYPED_, WEFT__ONE_OR_MORE(__VA_ARGS__))(__VA_ARGS__)
