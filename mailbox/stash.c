@@ -13,7 +13,7 @@ struct piles {
     uint64_t next_urgent, next_plain; /* the next orders; plain ones start in the middle of all numbers */
     unsigned mask;
     size_t   messages;
-    struct weft_msg *last[]; /* of each pile, or NULL */
+    struct weft_msg *last[]; /* of each pile, or NULL; behind them those of urgent ones, as many */
 };
 
 /* A place in a list: the message and the one before. */
@@ -28,23 +28,42 @@ static struct piles *piles_of(const struct weft__stash *s)
 
 static bool is_urgent(const struct weft_msg *m) { return m->flags & WEFT__MSG_URGENT; }
 
-/* Behind the last; or, if it is urgent, behind the last that is. */
+/* Behind one of the list. */
+static void insert(struct weft_msg **last, struct weft_msg *behind, struct weft_msg *m)
+{
+    m->next = behind->next;
+    behind->next = m;
+    if (behind == *last)
+        *last = m;
+}
+
 static void append(struct weft_msg **last, struct weft_msg *m)
+{
+    if (*last) {
+        insert(last, *last, m);
+    } else {
+        m->next = m;
+        *last = m;
+    }
+}
+
+/* Behind those that are urgent, if there are few. False: there are many. */
+static bool append_urgent(struct weft_msg **last, struct weft_msg *m, size_t few)
 {
     struct weft_msg *behind = *last;
 
-    if (!behind) {
-        m->next = m;
-        *last = m;
-        return;
+    if (!behind || is_urgent(behind)) {
+        append(last, m);
+        return true;
     }
-    if (is_urgent(m) && !is_urgent(behind))
-        while (is_urgent(behind->next))
-            behind = behind->next;
-    m->next = behind->next;
+    for (size_t n = 0; is_urgent(behind->next); n++) {
+        if (n == few)
+            return false;
+        behind = behind->next;
+    }
+    m->next = behind->next; /* the last stays the last: it is not urgent */
     behind->next = m;
-    if (behind == *last && (!is_urgent(m) || is_urgent(behind)))
-        *last = m;
+    return true;
 }
 
 static void take_out(struct place at)
@@ -78,6 +97,11 @@ static struct place search(struct weft_msg **last, const struct weft__sought *so
 
 /* ---- piles -------------------------------------------------------------------------------------------- */
 
+static struct weft_msg **pile_of(struct piles *p, const struct weft_msg *m)
+{
+    return &p->last[(m->type & p->mask) + (is_urgent(m) ? p->mask + 1 : 0)];
+}
+
 static void deal(struct piles *p, struct weft_msg *last)
 {
     if (!last)
@@ -86,14 +110,14 @@ static void deal(struct piles *p, struct weft_msg *last)
     last->next = NULL;
     while (m) {
         struct weft_msg *next = m->next;
-        append(&p->last[m->type & p->mask], m);
+        append(pile_of(p, m), m);
         m = next;
     }
 }
 
 static struct piles *new_piles(unsigned count)
 {
-    size_t        bytes = sizeof(struct piles) + count * sizeof(struct weft_msg *);
+    size_t        bytes = sizeof(struct piles) + 2 * count * sizeof(struct weft_msg *);
     struct piles *p = weft__memory_get(bytes);
 
     if (!p)
@@ -138,10 +162,24 @@ static void more_piles(struct weft__stash *s)
     p->next_urgent = old->next_urgent;
     p->next_plain = old->next_plain;
     p->messages = old->messages;
-    for (unsigned i = 0; i <= old->mask; i++)
+    for (unsigned i = 0; i < 2 * (old->mask + 1); i++)
         deal(p, old->last[i]);
     weft__memory_put(old);
     s->word = (uintptr_t)p | 1;
+}
+
+/* The pile of the i-th type that is sought, if none before it has the same. */
+static bool is_pile(const struct piles *p, const struct weft__sought *sought, unsigned i, unsigned *pile)
+{
+    if (!sought->count) {
+        *pile = i;
+        return true;
+    }
+    *pile = sought->types[i] & p->mask;
+    while (i-- > 0)
+        if ((sought->types[i] & p->mask) == *pile)
+            return false;
+    return true;
 }
 
 static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft__sought *sought,
@@ -149,14 +187,20 @@ static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft
 {
     struct piles *p = piles_of(s);
     struct place  best = {NULL, NULL, NULL};
-    unsigned      n = sought->count ? sought->count : p->mask + 1;
+    unsigned      n = sought->count ? sought->count : p->mask + 1, pile;
     uint64_t      before = *passed;
 
-    for (unsigned i = 0; i < n; i++) {
-        unsigned     pile = sought->count ? sought->types[i] & p->mask : i;
-        struct place at = search(&p->last[pile], sought, best.m ? best.m->order : UINT64_MAX, passed);
-        if (at.m)
-            best = at;
+    for (unsigned urgent = p->mask + 1; !best.m; urgent = 0) {
+        for (unsigned i = 0; i < n; i++) {
+            if (!is_pile(p, sought, i, &pile))
+                continue;
+            struct place at = search(&p->last[urgent + pile], sought, best.m ? best.m->order : UINT64_MAX,
+                                     passed);
+            if (at.m)
+                best = at;
+        }
+        if (!urgent)
+            break;
     }
     if (best.m) {
         take_out(best);
@@ -173,19 +217,35 @@ static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft
 
 /* ---- either way --------------------------------------------------------------------------------------- */
 
+/* False: it is better put into piles. */
+static bool add_to_list(struct weft__stash *s, struct weft_msg *m, size_t few)
+{
+    struct weft_msg *last = (struct weft_msg *)s->word;
+    bool             added = true;
+
+    if (is_urgent(m))
+        added = append_urgent(&last, m, few);
+    else
+        append(&last, m);
+    s->word = (uintptr_t)last;
+    return added;
+}
+
 void weft__stash_add(struct weft__stash *s, struct weft_msg *m)
 {
+    if (!piles_of(s)) {
+        if (add_to_list(s, m, WEFT__STASH_FEW))
+            return;
+        make_piles(s);
+    }
     struct piles *p = piles_of(s);
-
     if (!p) {
-        struct weft_msg *last = (struct weft_msg *)s->word;
-        append(&last, m);
-        s->word = (uintptr_t)last;
+        add_to_list(s, m, SIZE_MAX); /* a long way, but no memory */
         return;
     }
     give_order(p, m);
     p->messages++;
-    append(&p->last[m->type & p->mask], m);
+    append(pile_of(p, m), m);
 }
 
 struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__sought *sought, uint64_t *passed)
@@ -211,7 +271,7 @@ struct weft_msg *weft__stash_clear(struct weft__stash *s)
     struct piles    *p = piles_of(s);
     struct weft_msg *all = NULL, *one = (struct weft_msg *)s->word;
 
-    for (unsigned i = 0; i <= (p ? p->mask : 0); i++) {
+    for (unsigned i = 0; i < (p ? 2 * (p->mask + 1) : 1); i++) {
         struct weft_msg *last = p ? p->last[i] : one;
         if (last) {
             struct weft_msg *first = last->next;

@@ -96,14 +96,16 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
     a->start = fn;
     /* release: a sender to the last owner that takes this for its gate finds another pid (bound.c). */
     atomic_store_explicit(&a->fn, fn, memory_order_release);
-    atomic_store_explicit(&a->told, 0, memory_order_relaxed); /* whom it may tell has no pid of it yet */
+    /* relaxed: who may set them has no pid of it yet */
+    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->named, 0, memory_order_relaxed);
     a->state = arg;
     a->in = a->current = NULL;
     a->stash.word = 0;
     a->stack = NULL;
     a->type_count = 0;
     a->phase = unusual & WEFT__THREAD ? WEFT__RUNNING : WEFT__START;
-    a->unusual = unusual;
+    a->unusual = (uint16_t)unusual;
     weft__inbox_open(&a->box);
     weft__lane_count(&l->spawned);
     return a;
@@ -189,14 +191,17 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     struct weft_msg *pushed = weft__inbox_close(&a->box);
 
     /* seq_cst: after the close, see names.c. */
-    if (WEFT__RARE(atomic_load_explicit(&a->told, memory_order_seq_cst) & WEFT__TOLD_NAMED))
+    if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
     bury(l, a, pushed);
     bury(l, a, a->in);
     if (WEFT__RARE(!weft__stash_is_empty(&a->stash)))
         bury(l, a, weft__stash_clear(&a->stash));
     bury(l, a, gated);
-    end_message(l, a->current);
+    if (a->current && WEFT__RARE(a->unusual & WEFT__DUE))
+        weft__message_dead(l, a->current, WEFT_EGONE); /* nobody has read it yet */
+    else
+        end_message(l, a->current);
     if (a->extra)
         forget_extra(l, a);
     while (a->owned) {

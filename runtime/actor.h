@@ -31,32 +31,38 @@
  */
 enum weft__phase { WEFT__FREE, WEFT__START, WEFT__RUNNING, WEFT__RECEIVING, WEFT__REACTING, WEFT__YIELDED };
 
-/* Why the plain path is not enough: tested as one word, once a receive. */
+/* Why the plain path is not enough: tested as one byte, once a receive. */
 enum {
     WEFT__ARRANGED = 1,     /* a reaction is arranged for when it returns */
     WEFT__TIMED = 2,        /* the present wait has a deadline */
     WEFT__HANDLER = 4,      /* it runs a handler, and never gives way at a send */
     WEFT__THREAD = 8,       /* it is a thread of the user's */
-    WEFT__FIRST = 16,       /* the system ends with it */
-    WEFT__REACT_TIMED = 32, /* what is arranged has a time */
-    WEFT__SIZED = 64,       /* it asked for a stack of a size */
-    WEFT__MORE = 128,       /* some of what it took lies in extra->more, behind `in` */
-    WEFT__PUT_OFF = 256,    /* its turn was over while it had messages in `in` */
-    WEFT__THENS = 512,      /* it has requests with handlers, open or answered */
-    WEFT__PLANNED = 1024,   /* it has steps or behaviours, for when nothing is arranged */
-    WEFT__FOLLOWS = 2048,   /* a step is arranged for when it returns: extra->plan */
-    WEFT__SERVING = 4096,   /* it waits by a behaviour, or for responses: nothing was arranged */
-    WEFT__DUE = 8192,       /* its handler is to be called, whatever comes */
-    WEFT__BOUNDED = 16384,  /* its mailbox has a gate */
-    /* None of them keeps a receive from the plain path, nor would have to. */
-    WEFT__HARMLESS = WEFT__FIRST | WEFT__SIZED | WEFT__THENS | WEFT__PLANNED
+    WEFT__MORE = 16,        /* some of what it took lies in extra->more, behind `in` */
+    WEFT__BOUNDED = 32,     /* its mailbox has a gate */
+    WEFT__REACT_TIMED = 64, /* what is arranged has a time */
+    WEFT__GUARDING = 128,   /* a guard of its cases runs: it may not wait, nor give way */
+    WEFT__NOT_PLAIN = 255,
+    /* These keep no receive from the plain path. */
+    WEFT__FIRST = 256,    /* the system ends with it */
+    WEFT__SIZED = 512,    /* it asked for a stack of a size */
+    WEFT__THENS = 1024,   /* it has requests with handlers, open or answered */
+    WEFT__PLANNED = 2048, /* it has steps or behaviours, for when nothing is arranged */
+    WEFT__FOLLOWS = 4096, /* a step is arranged for when it returns: extra->plan */
+    WEFT__SERVING = 8192, /* it waits by a behaviour, or for responses: nothing was arranged */
+    WEFT__CASES = 32768,  /* what is arranged is for cases */
+    WEFT__DUE = 16384     /* its handler is to be called with `current`, whatever comes */
 };
 
-/* What others tell it: bits of `told`. */
-enum {
-    WEFT__TOLD_URGENT = 1, /* something urgent is in the mailbox, behind what was taken already */
-    WEFT__TOLD_NAMED = 2   /* it has a name, or had one */
-};
+/* Where they lie in `at_once`. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define WEFT__IS_PHASE(phase) ((uint32_t)(phase))
+#define WEFT__IS_URGENT ((uint32_t)0xff << 8)
+#define WEFT__IS_UNUSUAL(bits) ((uint32_t)(bits) << 16)
+#else
+#define WEFT__IS_PHASE(phase) ((uint32_t)(phase) << 24)
+#define WEFT__IS_URGENT ((uint32_t)0xff << 16)
+#define WEFT__IS_UNUSUAL(bits) ((uint32_t)(bits))
+#endif
 
 /* Memory that lives as long as its actor: what fits is a cell, as of messages. */
 struct weft__owned {
@@ -121,10 +127,16 @@ struct weft__actor {
         const struct weft_cases *cases; /* if type_count is 0; NULL: for no message at all */
     };
     struct weft_msg *current; /* what it received last, and has not kept */
-    uint16_t         type_count;
-    uint8_t          phase;
-    _Atomic uint8_t  told; /* any thread sets bits, the owner clears them */
-    uint32_t         unusual;
+    union {                   /* one word, so that the plain paths test it at once */
+        struct {
+            uint8_t         phase;
+            _Atomic uint8_t urgent; /* any thread sets it: something urgent is in the mailbox */
+            uint16_t        unusual;
+        };
+        uint32_t at_once;
+    };
+    uint8_t         type_count;
+    _Atomic uint8_t named; /* any thread sets it: it has a name, or had one */
 };
 _Static_assert(sizeof(struct weft__actor) == 2 * WEFT__LINE_BYTES, "a plain actor is two cache lines");
 
@@ -142,8 +154,10 @@ struct weft__lane {
     int                      spawn_error;
     unsigned                 destroying; /* a destroy function runs here: nobody may leave */
     bool                     guarding;   /* a guard does: nobody may wait */
-    struct later            *fired;      /* later.c: done, to be cleared away */
-    struct weft_msg         *doomed;     /* later.c: could not be sent, to be buried */
+    const struct weft_case  *fitting;    /* match.c: what the last message that fitted did so by, */
+    struct weft_msg *converted; /* and what it was converted to; behind it what is not needed after all */
+    struct later    *fired;     /* later.c: done, to be cleared away */
+    struct weft_msg *doomed;    /* later.c: could not be sent, to be buried */
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
     _Atomic uint64_t   spawned, ended, dead_letters, late_responses, full_drops;
     struct weft__lane *next_lane, *next_idle; /* lane.c */
@@ -232,7 +246,7 @@ static inline uint32_t weft__actor_generation(uint64_t pid)
 
 /* ---- message.c, types.c -------------------------------------------------------------- */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
-/* The same for the runtime's own use. */
+/* The same for the runtime's own use; without a body it is zero. */
 struct weft_msg *weft__message_of(struct weft__lane *l, weft_type *type, const void *body);
 size_t           weft__message_bytes(const struct weft_msg *m);    /* of its body */
 void weft__message_free(struct weft__lane *l, struct weft_msg *m); /* it was read: a request is dropped */
@@ -280,11 +294,12 @@ bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const voi
 
 /* ---- match.c ----------------------------------------------------------------------------- */
 bool weft__match_fits(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
-/* What fits is received: its label, its handler, what it is converted to. NULL: it could not be, and is gone. */
+/* What was the last to fit is received: its label, its handler, what it is converted to. */
 struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
 struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a); /* from what was skipped */
 struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a,
                                   struct weft__stash *stash); /* what fits; not accepted yet */
+void             weft__match_forget(struct weft__lane *l);    /* a guard ended its actor */
 struct weft_msg *weft__match_response(struct weft__actor *a); /* from what was answered, if it waits so */
 
 /* ---- request.c --------------------------------------------------------------------------- */
@@ -338,19 +353,18 @@ weft_fn         *weft__bound_fn(struct weft__actor *a);
 struct weft_msg *weft__wait_first(struct weft__lane  *l,
                                   struct weft__actor *a); /* a new wait: from the oldest on */
 struct weft_msg *weft__wait_again(struct weft__lane  *l,
-                                  struct weft__actor *a); /* the same wait: what is new */
-void             weft__wait_urgent(struct weft__lane  *l,
-                                   struct weft__actor *a);      /* it was told: what is urgent is stashed */
-bool             weft__wait_is_over(struct weft__actor *a);     /* TIMED, and its deadline has passed */
-int  weft__wait_until(struct weft__actor *a, int64_t deadline); /* before it parks; -1: no memory */
+                                  struct weft__actor *a);            /* the same wait: what is new */
+void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a); /* what is urgent is stashed */
+bool weft__wait_is_over(struct weft__actor *a);                      /* TIMED, and its deadline has passed */
+int  weft__wait_until(struct weft__actor *a, int64_t deadline);      /* before it parks; -1: no memory */
 void weft__wait_done(struct weft__actor *a);
 
 /* What it waits for, while a wait in its middle waits for something else: that wait's frame keeps it. */
 struct weft__wanted {
-    void    *type;
-    uint16_t type_count;
+    void   *type;
+    uint8_t type_count;
 };
-static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint16_t count)
+static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint8_t count)
 {
     struct weft__wanted kept = {a->type, a->type_count};
 

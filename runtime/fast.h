@@ -107,10 +107,15 @@ static inline struct weft_msg *weft__fast_next(struct weft__actor *a)
     return m;
 }
 
-/* relaxed: a hint; what it hints at is found in the mailbox. */
-static inline uint8_t weft__fast_told(const struct weft__actor *a)
+/* relaxed: what is urgent is found in the mailbox; the rest is the owner's. */
+static inline uint32_t weft__fast_at_once(const struct weft__actor *a)
 {
-    return atomic_load_explicit(&a->told, memory_order_relaxed);
+    return __atomic_load_n(&a->at_once, __ATOMIC_RELAXED);
+}
+
+static inline bool weft__fast_is_urgent(const struct weft__actor *a)
+{
+    return weft__fast_at_once(a) & WEFT__IS_URGENT;
 }
 
 /* Whether nothing came since the last look; relaxed: it needs nothing, and what came is taken in order. */
@@ -125,10 +130,10 @@ static inline bool weft__fast_over(struct weft__actor *a)
     return WEFT__RARE(a->unusual & WEFT__TIMED) && weft__wait_is_over(a);
 }
 
-/* A fiber gives way when its turn is over; a handler, and whoever destroys what a message owned, never do. */
+/* A fiber gives way when its turn is over; a handler, a guard, and whoever destroys what a message owned, never do. */
 static inline bool weft__fast_may_yield(const struct weft__lane *l)
 {
-    return l->self && !(l->self->unusual & WEFT__HANDLER) && !l->destroying;
+    return l->self && !(l->self->unusual & (WEFT__HANDLER | WEFT__GUARDING)) && !l->destroying;
 }
 
 /* It goes on, with a message or with none because the time is over. A wait that is TIMED: weft__wait_done first. */

@@ -89,7 +89,7 @@ static bool answers(struct weft__actor *a)
 static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
     *m = NULL;
-    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT)) {
+    if (WEFT__RARE(weft__fast_is_urgent(a))) {
         weft__wait_urgent(l, a);
         *m = weft__match_stash(l, a);
     } else {
@@ -126,7 +126,10 @@ struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
         return park_to_loop(l, a);
     struct weft__actor *next = actor_of(t);
     struct weft_msg    *m = NULL;
-    if (WEFT__LIKELY(next->phase == WEFT__RECEIVING) && WEFT__LIKELY(!(next->unusual & WEFT__TIMED)))
+    /* it waits on its stack, for ever, and nothing urgent came */
+    if (WEFT__LIKELY((weft__fast_at_once(next) &
+                      (WEFT__IS_PHASE(0xff) | WEFT__IS_URGENT | WEFT__IS_UNUSUAL(WEFT__TIMED))) ==
+                     WEFT__IS_PHASE(WEFT__RECEIVING)))
         m = weft__fast_next(next);
     if (WEFT__RARE(!m)) {
         l->hand = next; /* the loop knows more */
@@ -172,7 +175,8 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
     bool                elsewhere = mine && a->phase != WEFT__RUNNING; /* a guard: on the loop's stack */
 
     a->stack = NULL;
-    l->guarding = false;
+    if (l->guarding)
+        weft__match_forget(l);
     finish(l, a, reason);
     if (elsewhere) {
         weft__stack_put(&l->stacks, mine);
@@ -233,15 +237,16 @@ static struct weft__lane *give_stack_back(struct weft__actor *a)
     return l;
 }
 
-/* A reaction whose turn is over: its message is the first it tests in the next. */
-static void put_off(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+/* Its handler is to be called with m: now, or, if this turn is over, in the next. */
+static bool call_or_put_off(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
-    if (m) {
-        m->next = a->in;
-        a->in = m;
-    }
-    a->unusual |= WEFT__PUT_OFF;
+    if (l->worker->budget > 0)
+        return true;
+    a->phase = WEFT__REACTING;
+    a->current = m;
+    a->unusual |= WEFT__DUE;
     weft__worker_yielded(l->worker, &a->task);
+    return false;
 }
 
 /* Unless it has begun before, and was only interrupted by the handler of a response. */
@@ -264,35 +269,29 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
 
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
-    a->unusual = was & ~(uint32_t)(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED);
+    a->unusual = was & ~(uint32_t)(WEFT__ARRANGED | WEFT__HANDLER | WEFT__REACT_TIMED | WEFT__CASES);
     if (was & WEFT__REACT_TIMED)
         begin_time(a);
+    *m = NULL;
+    if (answers(a)) /* it came before what is still to be looked at */
+        return call_or_put_off(l, a, NULL);
     *m = weft__wait_first(l, a);
     if (!*m && answers(a))
-        return true;
+        return call_or_put_off(l, a, NULL);
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
         return false;
     }
-    if (l->worker->budget <= 0) {
-        put_off(l, a, *m); /* a time that is over is so in the next turn, too */
-        return false;
-    }
     if (a->unusual & WEFT__TIMED)
         weft__wait_done(a);
-    return true;
+    return call_or_put_off(l, a, *m);
 }
 
 /* Something came before it could park. */
 static __attribute__((noinline)) bool look_now(struct weft__lane *l, struct weft__actor *a,
                                                struct weft_msg **m)
 {
-    if (!look_again(l, a, m))
-        return false;
-    if (l->worker->budget > 0)
-        return true;
-    put_off(l, a, *m);
-    return false;
+    return look_again(l, a, m) && call_or_put_off(l, a, *m);
 }
 
 static void end_current(struct weft__lane *l, struct weft__actor *a)
@@ -302,29 +301,22 @@ static void end_current(struct weft__lane *l, struct weft__actor *a)
     a->current = NULL;
 }
 
-/* The next of its steps is called like a handler; in another turn, if this is over. */
-static bool step(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
-{
-    *m = NULL;
-    if (l->worker->budget > 0)
-        return true;
-    a->phase = WEFT__REACTING;
-    a->unusual |= WEFT__DUE;
-    weft__worker_yielded(l->worker, &a->task);
-    return false;
-}
-
 /* It did not arrange just one more reaction. */
 static __attribute__((noinline)) bool settle_rarely(struct weft__lane *l, struct weft__actor *a,
                                                     struct weft_msg **m)
 {
+    if (!(a->unusual & (WEFT__ARRANGED | WEFT__FOLLOWS | WEFT__PLANNED | WEFT__THENS))) {
+        finish(l, a, 0);
+        return false;
+    }
     end_current(l, a);
     a->unusual &= ~(uint32_t)WEFT__SERVING;
     if (a->unusual & WEFT__ARRANGED)
         return settle_slowly(l, a, m);
     switch (weft__plan_next(a)) {
-    case WEFT__STEPS:
-        return step(l, a, m);
+    case WEFT__STEPS: /* the next is called like a handler */
+        *m = NULL;
+        return call_or_put_off(l, a, NULL);
     case WEFT__WAITS:
         a->unusual |= WEFT__SERVING;
         return settle_slowly(l, a, m);
@@ -337,17 +329,18 @@ static __attribute__((noinline)) bool settle_rarely(struct weft__lane *l, struct
 /* It has more of what it took at once. */
 static inline bool go_on_with_batch(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT))
+    if (WEFT__RARE(weft__fast_is_urgent(a)))
         return look_now(l, a, m);
     if (WEFT__RARE(l->worker->budget <= -WEFT__BATCH_MESSAGES)) {
-        put_off(l, a, NULL);
+        weft__worker_yielded(l->worker, &a->task); /* it goes on with them in the next turn */
         return false;
     }
     return WEFT__LIKELY((*m = weft__fast_next(a))) ? true : look_now(l, a, m);
 }
 
 /* Its function or handler has returned. True: it goes on, reacting, with *m. */
-static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
+static inline __attribute__((always_inline)) bool settle(struct weft__lane *l, struct weft__actor *a,
+                                                         struct weft_msg **m)
 {
     if (WEFT__RARE(a->unusual != (WEFT__ARRANGED | WEFT__HANDLER)))
         return settle_rarely(l, a, m);
@@ -366,15 +359,28 @@ static inline bool settle(struct weft__lane *l, struct weft__actor *a, struct we
     return look_now(l, a, m);
 }
 
-static inline void react(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+static inline __attribute__((always_inline)) void react(struct weft__lane *l, struct weft__actor *a,
+                                                        struct weft_msg *m)
 {
-    do {
+    for (;;) {
+        struct weft_msg *next; /* not m itself: what has an address is not kept in a register */
+
         weft__fast_deliver(l, a, m);
         a->unusual |= WEFT__HANDLER;
         a->run(a->state, m);
         if (WEFT__RARE(a->stack)) /* then this may be another thread than before */
             l = give_stack_back(a);
-    } while (settle(l, a, &m));
+        if (!settle(l, a, &next))
+            return;
+        m = next;
+    }
+}
+
+/* Not in the middle of the loop. */
+static __attribute__((noinline)) void react_rarely(struct weft__lane *l, struct weft__actor *a,
+                                                   struct weft_msg *m)
+{
+    react(l, a, m);
 }
 
 static void start(struct weft__lane *l, struct weft__actor *a)
@@ -389,22 +395,31 @@ static void start(struct weft__lane *l, struct weft__actor *a)
         l = give_stack_back(a);
     a->unusual |= WEFT__HANDLER; /* as after a handler; nothing of it runs any more */
     if (settle(l, a, &m))
-        react(l, a, m);
+        react_rarely(l, a, m);
+}
+
+/* Not by the next of its messages alone. False: it waits on. */
+static __attribute__((noinline)) bool go_on_rarely(struct weft__lane *l, struct weft__actor *a,
+                                                   struct weft_msg **m)
+{
+    bool due = a->unusual & WEFT__DUE;
+
+    a->unusual &= ~(uint32_t)WEFT__DUE;
+    *m = a->current; /* as it was put off */
+    return due || look_again(l, a, m);
 }
 
 /* A waiting actor was made ready: by a message, or by its timer. */
 static void go_on(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m;
+    struct weft_msg *m = NULL;
 
     if (a->phase == WEFT__REACTING)
         fit_stack(l, a); /* before the look: what that finds is not kept on the way to another stack */
     l->self = a;         /* while late messages are destroyed */
-    a->unusual &= ~(uint32_t)WEFT__PUT_OFF;
-    if (WEFT__RARE(a->unusual & WEFT__DUE)) {
-        a->unusual &= ~(uint32_t)WEFT__DUE;
-        m = NULL;
-    } else if (!look_again(l, a, &m)) {
+    if (WEFT__LIKELY(!(a->unusual & (WEFT__DUE | WEFT__TIMED))) && WEFT__LIKELY(!(weft__fast_is_urgent(a))))
+        m = weft__fast_next(a);
+    if (WEFT__RARE(!m) && !go_on_rarely(l, a, &m)) {
         l->self = NULL;
         return;
     }
@@ -412,7 +427,7 @@ static void go_on(struct weft__lane *l, struct weft__actor *a)
         weft__fast_deliver(l, a, m);
         weft__switch_leave(a->sp, m);
     }
-    react(l, a, m);
+    react_rarely(l, a, m);
 }
 
 static void turn(struct weft__lane *l, struct weft__actor *a)
@@ -452,7 +467,8 @@ void weft__loop(void)
 
         if (WEFT__RARE(!a))
             a = next_actor(l);
-        if (WEFT__LIKELY(a->phase == WEFT__REACTING && !a->unusual && l->spare->size_class == l->stack_class))
+        if (WEFT__LIKELY(weft__fast_at_once(a) == WEFT__IS_PHASE(WEFT__REACTING)) &&
+            WEFT__LIKELY(l->spare->size_class == l->stack_class))
             m = weft__fast_next(a);
         if (WEFT__LIKELY(m))
             react(l, a, m);

@@ -18,7 +18,7 @@ enum { TYPES = 16 }; /* that a search is narrowed to; for more, all that was ski
 static void nothing(void *state, weft_msg *m)
 {
     (void)state;
-    (void)m;
+    weft_drop(m); /* nobody reads it */
 }
 
 /* ---- cases -------------------------------------------------------------------------------------------- */
@@ -47,42 +47,55 @@ static bool field_fits(const weft_case *c, struct weft_msg *m)
            memcmp((char *)weft__message_body(m) + c->at, c->with, c->bytes) == 0;
 }
 
-/* Converts into a block that the caller gives back; small ones into `room`. NULL: it does not fit, or no memory. */
-static void *projected(const weft_case *c, struct weft_msg *m, void *room)
+/* What it is converted to waits in the lane until the message is accepted. */
+static bool convert(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
 {
-    void *value = c->as->bytes <= WEFT__SMALL_BODY ? room : weft__memory_get(c->as->bytes);
+    struct weft_msg *other = weft__message_of(l, c->as, NULL);
 
-    if (!value)
-        return NULL;
-    memset(value, 0, c->as->bytes);
-    if (c->project(m, c->with, value))
-        return value;
-    if (value != room)
-        weft__memory_put(value);
-    return NULL;
-}
-
-static bool projects(const weft_case *c, struct weft_msg *m)
-{
-    _Alignas(16) unsigned char room[WEFT__SMALL_BODY];
-    void                      *value = projected(c, m, room);
-
-    if (value && value != room)
-        weft__memory_put(value);
-    return value;
+    if (!other)
+        return false;
+    other->next = l->converted;
+    l->converted = other; /* before the user's code runs, which may not come back */
+    if (c->project(m, c->with, weft__message_body(other)))
+        return true;
+    l->converted = other->next;
+    weft__message_free(l, other);
+    return false;
 }
 
 static bool asks_fit(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
 {
-    bool fits = true;
+    struct weft__actor *a = l->self;
+    bool                fits = true;
 
     l->guarding = true;
+    a->unusual |= WEFT__GUARDING; /* so that no plain path is taken */
     if (c->when)
         fits = c->when(m, c->with);
     if (fits && c->project)
-        fits = projects(c, m);
+        fits = convert(l, c, m);
+    a->unusual &= ~(uint32_t)WEFT__GUARDING;
     l->guarding = false;
     return fits;
+}
+
+static void drop_all(struct weft__lane *l, struct weft_msg *list)
+{
+    while (list) {
+        struct weft_msg *m = list;
+        list = m->next;
+        weft__message_drop(l, m, 0);
+    }
+}
+
+void weft__match_forget(struct weft__lane *l)
+{
+    struct weft_msg *list = l->converted;
+
+    l->guarding = false;
+    l->self->unusual &= ~(uint32_t)WEFT__GUARDING;
+    l->converted = NULL;
+    drop_all(l, list); /* a body that is not filled yet is zero, and destroyed as such */
 }
 
 static bool case_fits(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
@@ -100,7 +113,7 @@ static const weft_case *fitting_case(struct weft__lane *l, const weft_cases *set
 
     for (size_t i = 0; (c = next_case(&set, &i));)
         if (case_fits(l, c, m))
-            return c;
+            return l->fitting = c; /* each is asked once: so it is kept until the message is accepted */
     return NULL;
 }
 
@@ -128,21 +141,9 @@ bool weft__match_fits(struct weft__lane *l, struct weft__actor *a, struct weft_m
     return a->type_count ? fitting_type(a, m) != NULL : a->cases && fitting_case(l, a->cases, m);
 }
 
-/* The message becomes one of the type `as`. What it owned is destroyed. */
-static struct weft_msg *convert(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
+/* The message becomes what it was converted to. What it owned is destroyed. */
+static struct weft_msg *exchange(struct weft__lane *l, struct weft_msg *m, struct weft_msg *other)
 {
-    _Alignas(16) unsigned char room[WEFT__SMALL_BODY];
-
-    l->guarding = true;
-    void *value = projected(c, m, room);
-    l->guarding = false;
-    struct weft_msg *other = value ? weft__message_of(l, c->as, value) : NULL;
-    if (value && value != room)
-        weft__memory_put(value);
-    if (!other) {
-        weft__message_dead(l, m, WEFT_EMEMORY);
-        return NULL;
-    }
     other->from = m->from;
     other->to = m->to;
     other->flags |= m->flags & ~(uint64_t)WEFT__MSG_LARGE;
@@ -154,10 +155,16 @@ static struct weft_msg *convert(struct weft__lane *l, const weft_case *c, struct
 static struct weft_msg *accept_case(struct weft__lane *l, struct weft__actor *a, const weft_case *c,
                                     struct weft_msg *m)
 {
-    if (c->project)
-        m = convert(l, c, m);
-    if (!m)
-        return NULL;
+    struct weft_msg *converted = l->converted;
+
+    l->converted = NULL;
+    if (c->project) {
+        struct weft_msg *first = converted;
+        converted = first->next;
+        m = exchange(l, m, first);
+    }
+    if (WEFT__RARE(converted))
+        drop_all(weft__lane(), converted); /* of messages that one before them in the mailbox forestalled */
     m->tag = c->project ? c->as->tag : c->type->tag;
     if (a->phase == WEFT__REACTING)
         a->run = c->run ? c->run : nothing;
@@ -167,7 +174,7 @@ static struct weft_msg *accept_case(struct weft__lane *l, struct weft__actor *a,
 struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
     if (!a->type_count)
-        return accept_case(l, a, fitting_case(l, a->cases, m), m);
+        return accept_case(l, a, l->fitting, m);
     m->tag = fitting_type(a, m)->tag;
     return m;
 }

@@ -9,6 +9,14 @@
 #include "base/memory.h"
 #include "runtime/fast.h"
 
+static void fill(void *to, const void *body, size_t bytes)
+{
+    if (body)
+        memcpy(to, body, bytes);
+    else
+        memset(to, 0, bytes);
+}
+
 static int large_body(struct weft_msg *m, size_t bytes, const void *body)
 {
     if (bytes > WEFT__BODY_MAX)
@@ -19,7 +27,7 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
     m->large->bytes = bytes;
     atomic_init(&m->large->shares, 1);
     m->flags = WEFT__MSG_LARGE;
-    memcpy(m->large + 1, body, bytes);
+    fill(m->large + 1, body, bytes);
     return 0;
 }
 
@@ -49,7 +57,7 @@ struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const 
         if (type->bytes > WEFT__SMALL_BODY)
             *error = large_body(m, type->bytes, body);
         else if (type->bytes)
-            memcpy(m->small, body, type->bytes);
+            fill(m->small, body, type->bytes);
     }
     if (!*error)
         return m;

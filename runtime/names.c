@@ -5,8 +5,8 @@
  *
  * Two hash tables over the same entries, behind one lock: by name, to look up, and by owner, to let go when it ends.
  *
- * An actor that ends looks whether it was ever named, and only then comes here. Who names it sets NAMED in `told` and
- * then looks whether it has closed its mailbox; it closes, and then looks at `told`. All four are sequentially
+ * An actor that ends looks whether it was ever named, and only then comes here. Who names it sets `named` and then
+ * looks whether it has closed its mailbox; it closes, and then looks at `named`. All four are sequentially
  * consistent, so at least one sees the other (pair N): no name outlives its owner.
  */
 #include <pthread.h>
@@ -129,8 +129,7 @@ static bool tell_owner(weft_pid who)
     if (!who.id || !weft__actor_exists(slot))
         return false;
     struct weft__actor *a = weft__actor_block(slot);
-    atomic_fetch_or_explicit(&a->told, WEFT__TOLD_NAMED,
-                             memory_order_seq_cst); /* a wrong one only looks in vain */
+    atomic_store_explicit(&a->named, 1, memory_order_seq_cst); /* a wrong one only looks in vain */
     uint64_t word = atomic_load_explicit(&a->box.word, memory_order_seq_cst);
     /* The word before the pid: who opened it for a new owner had set that before. */
     return word != WEFT__INBOX_CLOSED && atomic_load_explicit(&a->pid, memory_order_seq_cst) == who.id;
@@ -147,7 +146,6 @@ static int add(const char *name, size_t size, weft_pid who)
         return WEFT_EMEMORY;
     if (!tell_owner(who)) {
         weft__memory_put(e);
-        shrink();
         return WEFT_EGONE;
     }
     *e = (struct entry){.hash = hash_name(name), .who = who};
@@ -157,21 +155,30 @@ static int add(const char *name, size_t size, weft_pid who)
     return 0;
 }
 
-int weft_register(const char *name, weft_pid who)
+/* 0: it is none. */
+static size_t length_of(const char *name)
 {
     size_t length = name ? strnlen(name, NAME_MAX + 1) : 0;
 
-    if (length == 0 || length > NAME_MAX)
+    return length > NAME_MAX ? 0 : length;
+}
+
+int weft_register(const char *name, weft_pid who)
+{
+    size_t length = length_of(name);
+
+    if (length == 0)
         return WEFT_EINVALID;
     pthread_mutex_lock(&lock);
     int error = add(name, length + 1, who);
+    shrink();
     pthread_mutex_unlock(&lock);
     return error;
 }
 
 int weft_unregister(const char *name)
 {
-    if (!name || !*name)
+    if (!length_of(name))
         return WEFT_EINVALID;
     pthread_mutex_lock(&lock);
     struct entry *e = find(name);
@@ -212,5 +219,9 @@ void weft__names_forget(weft_pid who)
 
 int weft_send_name_body(const char *name, weft_type *type, const void *body)
 {
-    return weft_send_body(weft_whereis(name), type, body);
+    if (length_of(name))
+        return weft_send_body(weft_whereis(name), type, body);
+    if (type)
+        weft__message_unsent(type, body);
+    return WEFT_EINVALID;
 }

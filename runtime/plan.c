@@ -84,31 +84,30 @@ static struct step *top_step(struct weft__plan *p)
     return p->steps.used ? (struct step *)p->steps.items + p->steps.used - 1 : NULL;
 }
 
-/* Called as a handler: the function that was arranged, or the next of the steps. */
+/* Called as a handler: the function that was arranged, or the next of the steps. A test is the actor's own code, too: it
+ * may wait, and end the actor. */
 static void call(void *actor, weft_msg *m)
 {
     struct weft__actor *a = actor;
     struct weft__plan  *p = a->extra->plan;
     weft_fn            *fn = p->first;
+    struct step        *s = fn ? NULL : top_step(p);
 
     (void)m;
-    p->first = NULL;
-    fn(p->state);
-}
-
-/* The step that goes on, if one does; a test is the actor's own code, and may end it. */
-static bool take_step(struct weft__plan *p)
-{
-    for (struct step *s; (s = top_step(p)); p->steps.used--) {
-        if (s->loops && s->test && !s->test(s->state))
-            continue;
-        p->first = s->fn;
-        p->state = s->state;
-        if (!s->loops)
-            p->steps.used--;
-        return true;
+    if (fn) {
+        p->first = NULL;
+        fn(p->state);
+        return;
     }
-    return false;
+    struct step now = *s;
+    if (!now.loops) {
+        p->steps.used--;
+        now.fn(now.state);
+    } else if (!now.test || now.test(now.state)) {
+        now.fn(now.state);
+    } else {
+        p->steps.used--; /* on top still: what the test arranges comes after it */
+    }
 }
 
 static enum weft__next go(struct weft__actor *a)
@@ -123,9 +122,7 @@ static enum weft__next follow(struct weft__actor *a, struct weft__plan *p)
     a->unusual &= ~(uint32_t)WEFT__FOLLOWS;
     if (p->then.fn && !push(&p->steps, &p->then, sizeof p->then))
         weft__misuse(WEFT_EMEMORY, "no memory for what it will do next");
-    if (!p->then.loops)
-        return go(a);
-    return take_step(p) ? go(a) : weft__plan_next(a);
+    return go(a);
 }
 
 static enum weft__next wait_by(struct weft__actor *a, const weft_cases *cases, void *state)
@@ -143,11 +140,12 @@ enum weft__next weft__plan_next(struct weft__actor *a)
 
     if (a->unusual & WEFT__FOLLOWS)
         return follow(a, p);
+    if (p)
+        p->first = NULL;      /* a later arrangement took its place */
     if (p && p->steps.used) { /* what handlers of responses do belongs to the step before */
         if (a->unusual & WEFT__THENS)
             return wait_by(a, NULL, NULL);
-        if (take_step(p))
-            return go(a);
+        return go(a);
     }
     if (p && p->behaviours.used) {
         struct behaviour *top = (struct behaviour *)p->behaviours.items + p->behaviours.used - 1;
@@ -168,7 +166,8 @@ static void arrange(const char *what, weft_fn *first, struct step then)
     p->first = first;
     p->state = then.state;
     p->then = then;
-    l->self->unusual &= ~(uint32_t)(WEFT__ARRANGED | WEFT__REACT_TIMED); /* the last arrangement counts */
+    l->self->unusual &= ~(uint32_t)(WEFT__ARRANGED | WEFT__REACT_TIMED |
+                                    WEFT__CASES); /* the last arrangement counts */
     l->self->unusual |= WEFT__FOLLOWS | WEFT__PLANNED;
 }
 

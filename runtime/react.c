@@ -54,7 +54,7 @@ void weft__react_check(struct weft__lane *l, const char *call, const void *state
 /* Counted from when it takes effect. */
 static void set_time(struct weft__actor *a, weft_span time)
 {
-    a->unusual &= ~(uint32_t)(WEFT__REACT_TIMED | WEFT__FOLLOWS);
+    a->unusual &= ~(uint32_t)(WEFT__REACT_TIMED | WEFT__FOLLOWS | WEFT__CASES);
     if (time.ns == INT64_MAX)
         return;
     if (!weft__actor_extra(a))
@@ -65,7 +65,7 @@ static void set_time(struct weft__actor *a, weft_span time)
 
 static void arrange(struct weft__actor *a, weft_handler *run, void *state, size_t n)
 {
-    a->type_count = (uint16_t)n;
+    a->type_count = (uint8_t)n;
     a->run = run;
     a->state = state;
     a->unusual |= WEFT__ARRANGED;
@@ -78,7 +78,7 @@ static void react_slowly(weft_span time, weft_handler *run, void *state, weft_ty
     struct weft__actor *a = l->self;
 
     weft__react_check(l, "weft_react", state);
-    if (!run || !types || n == 0 || n > UINT16_MAX)
+    if (!run || !types || n == 0 || n > UINT8_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
     if (n == 1)
         a->type = types[0];
@@ -100,7 +100,8 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type)
     struct weft__actor *a = l->self;
 
     if (WEFT__RARE(!a) ||
-        WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED | WEFT__FOLLOWS)) ||
+        WEFT__RARE(a->unusual &
+                   (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED | WEFT__FOLLOWS | WEFT__CASES)) ||
         WEFT__RARE(!run) || WEFT__RARE(!type) || WEFT__RARE(near_here(l, state))) {
         react_type_slowly(run, state, type);
         return;
@@ -130,6 +131,7 @@ void weft_react_case_within(weft_span time, weft_handler *late, const weft_cases
         weft__misuse(WEFT_EINVALID, "weft_react_case needs cases");
     l->self->cases = cases;
     set_time(l->self, time);
+    l->self->unusual |= WEFT__CASES;
     arrange(l->self, late ? late : end, state, 0); /* the case that matches puts its own handler there */
 }
 

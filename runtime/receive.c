@@ -9,7 +9,7 @@
 
 static inline void set_types(struct weft__actor *a, weft_type *const *types, size_t n)
 {
-    a->type_count = (uint16_t)n;
+    a->type_count = (uint8_t)n;
     if (WEFT__LIKELY(n == 1))
         a->type = types[0];
     else
@@ -22,6 +22,13 @@ static inline bool must_give_way(const struct weft__lane *l, const struct weft__
     int left = l->worker->budget;
 
     return left <= 0 && (!a->in || left <= -WEFT__BATCH_MESSAGES);
+}
+
+/* Nobody waits where the runtime has called the program and expects it back. */
+static void refuse_inside(const struct weft__lane *l, const char *call)
+{
+    if (l->destroying || l->guarding)
+        weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
 }
 
 /* For `n` types at `what`, for one type there, or, if n is 0, for cases. */
@@ -37,7 +44,7 @@ static weft_msg *receive_any_way(struct weft__lane *l, struct weft__actor *a, we
         weft__loop_yield(l, a);
         l = weft__lane();
     }
-    struct weft__wanted kept = weft__wait_for(a, what, (uint16_t)n);
+    struct weft__wanted kept = weft__wait_for(a, what, (uint8_t)n);
     m = weft__wait_first(l, a);
     if (l->worker && (m || time.ns <= 0))
         l->worker->budget--; /* else it waits, and whoever goes on with it counts */
@@ -54,14 +61,13 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
 {
     struct weft__lane *l = weft__lane();
 
+    refuse_inside(l, "weft_receive");
     if (!l->self)
         l = weft__thread_actor();
     if (!l)
         return NULL;
-    if (!types || n == 0 || n > UINT16_MAX)
+    if (!types || n == 0 || n > UINT8_MAX)
         weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
-    if (l->destroying || l->guarding)
-        weft__misuse(WEFT_EINVALID, "weft_receive in a guard or a destroy function");
     return receive_any_way(l, l->self, time, n == 1 ? (void *)types[0] : (void *)types, n);
 }
 
@@ -69,14 +75,13 @@ weft_msg *weft_receive_case(weft_span time, const struct weft_cases *cases)
 {
     struct weft__lane *l = weft__lane();
 
+    refuse_inside(l, "weft_receive_case");
     if (!l->self)
         l = weft__thread_actor();
     if (!l)
         return NULL;
     if (!cases)
         weft__misuse(WEFT_EINVALID, "weft_receive_case needs cases");
-    if (l->destroying || l->guarding)
-        weft__misuse(WEFT_EINVALID, "weft_receive_case in a guard or a destroy function");
     return receive_any_way(l, l->self, time, (void *)cases, 0);
 }
 
@@ -95,9 +100,9 @@ static __attribute__((noinline)) weft_msg *receive_next(struct weft__lane *l, st
 /* Whether the plain path will not do: a thread, an arrangement, skipped messages, the end of a turn, a large body. */
 static inline bool is_unusual(const struct weft__lane *l, const struct weft__actor *a)
 {
-    return WEFT__RARE(!a) || WEFT__RARE(a->unusual & ~(uint32_t)WEFT__HARMLESS) ||
-           WEFT__RARE(!weft__stash_is_empty(&a->stash)) ||
-           WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT) || WEFT__RARE(must_give_way(l, a)) ||
+    return WEFT__RARE(!a) ||
+           WEFT__RARE(weft__fast_at_once(a) & (WEFT__IS_URGENT | WEFT__IS_UNUSUAL(WEFT__NOT_PLAIN))) ||
+           WEFT__RARE(!weft__stash_is_empty(&a->stash)) || WEFT__RARE(must_give_way(l, a)) ||
            WEFT__RARE(!weft__fast_can_end(l, a->current));
 }
 
@@ -109,7 +114,7 @@ static __attribute__((noinline)) weft_msg *receive_type_slowly(weft_type *type)
 }
 
 /* What it waits for is set. */
-static inline weft_msg *receive(struct weft__lane *l, struct weft__actor *a)
+static inline __attribute__((always_inline)) weft_msg *receive(struct weft__lane *l, struct weft__actor *a)
 {
     weft__fast_end_current(l, a);
     struct weft_msg *m = weft__fast_next(a);
@@ -139,7 +144,7 @@ weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
-    if (is_unusual(l, a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT16_MAX) ||
+    if (is_unusual(l, a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT8_MAX) ||
         WEFT__RARE(!types))
         return receive_slowly(time, types, n);
     set_types(a, types, n);
@@ -150,14 +155,13 @@ void weft_sleep(weft_span time)
 {
     struct weft__lane *l = weft__lane();
 
+    refuse_inside(l, "weft_sleep");
     if (time.ns <= 0)
         return;
     if (!l->worker || !l->self) {
         weft__thread_sleep(time);
         return;
     }
-    if (l->destroying || l->guarding)
-        weft__misuse(WEFT_EINVALID, "weft_sleep in a guard or a destroy function");
     struct weft__actor *a = l->self;
     struct weft_msg    *current = a->current; /* it lives on */
     struct weft__wanted kept = weft__wait_for(a, NULL, 0);

@@ -20,17 +20,19 @@ static bool is_bounded(weft_pid to)
 }
 
 /* Another kind of mailbox, or nobody's. */
-static int refused_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+static int refused_quietly(struct weft__lane *l, struct weft_msg *m)
 {
+    weft_pid to = {m->to};
+
     if (is_bounded(to))
         return weft__bound_send(l, to, m);
     weft__message_dead(l, m, WEFT_EGONE);
     return WEFT_EGONE;
 }
 
-static __attribute__((noinline)) int refused(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+static __attribute__((noinline)) int refused(struct weft__lane *l, struct weft_msg *m)
 {
-    int error = refused_quietly(l, to, m);
+    int error = refused_quietly(l, m);
 
     return end_send(weft__lane(), error);
 }
@@ -47,13 +49,13 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
 {
     m->to = to.id;
     if (WEFT__RARE(!weft__actor_exists(to)))
-        return refused(l, to, m);
+        return refused(l, m);
     struct weft__actor *a = weft__actor_block(to);
     if (WEFT__RARE(weft__actor_pid(a) != to.id))
-        return refused(l, to, m);
+        return refused(l, m);
     enum weft__push how = weft__inbox_push(&a->box, &a->in, m, weft__actor_generation(to.id));
     if (WEFT__RARE(how == WEFT__REFUSED))
-        return refused(l, to, m);
+        return refused(l, m);
     if (w && WEFT__RARE((w->budget -= how == WEFT__QUEUED ? WEFT__BACKLOG_COST : 1) <= 0))
         return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
     if (how == WEFT__MUST_WAKE &&
@@ -77,7 +79,7 @@ int weft__send_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 {
     m->to = to.id;
     if (!weft__actor_exists(to))
-        return refused_quietly(l, to, m);
+        return refused_quietly(l, m);
     struct weft__actor *a = weft__actor_block(to);
     if (weft__actor_pid(a) != to.id || weft__send_directly(l, a, m) < 0) {
         weft__message_dead(l, m, WEFT_EGONE);
@@ -190,10 +192,10 @@ int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
     struct weft__actor *a = weft__actor_exists(to) ? weft__actor_block(to) : NULL;
     if (!a || weft__actor_pid(a) != to.id || weft__send_directly(l, a, m) < 0) {
         m->to = to.id;
-        return refused(l, to, m);
+        return refused(l, m);
     }
     /* relaxed: it says only that the mailbox is worth a look; later than that look, it costs one more. */
-    atomic_fetch_or_explicit(&a->told, WEFT__TOLD_URGENT, memory_order_relaxed);
+    atomic_store_explicit(&a->urgent, 1, memory_order_relaxed);
     if (l->worker)
         l->worker->budget--;
     return end_send(l, 0);
@@ -207,6 +209,15 @@ static int way_back(const weft_msg *m)
     if (m->flags & WEFT__MSG_OPEN)
         return 1;
     return weft__message_request(m) ? WEFT_EGONE : 0;
+}
+
+/* The request `to` was answered before. */
+static int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+{
+    m->from = self_of(l);
+    m->to = to->from;
+    weft__message_dead(l, m, WEFT_EGONE);
+    return end_send(weft__lane(), WEFT_EGONE);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
@@ -228,7 +239,7 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
                                                                       : NULL;
     if (!answer && !(answer = message(&l, type, body, &error)))
         return error;
-    return way > 0 ? weft__request_respond(l, m, answer) : refused(l, WEFT_NOBODY, answer);
+    return way > 0 ? weft__request_respond(l, m, answer) : too_late(l, m, answer);
 }
 
 /* m, whoever had it, is the runtime's. NULL: there is no m, or no memory. */
@@ -255,8 +266,8 @@ int weft__send_claim(struct weft__lane **l, weft_msg *m)
     *l = claim(m, &error);
     if (!*l)
         return error;
+    weft__request_abandon(*l, m); /* it tells who sent it */
     m->from = self_of(*l);
-    weft__request_abandon(*l, m);
     return 0;
 }
 
@@ -290,5 +301,5 @@ int weft_reply_pass(const weft_msg *to, weft_msg *m)
     int way = way_back(to);
     if (way > 0)
         return weft__request_respond(l, to, m);
-    return way == 0 ? post(l, l->worker, weft_sender(to), m) : refused(l, WEFT_NOBODY, m);
+    return way == 0 ? post(l, l->worker, weft_sender(to), m) : too_late(l, to, m);
 }

@@ -162,6 +162,8 @@ void weft_yield(void)
 {
     struct weft__lane *l = weft__lane();
 
+    if (l->guarding)
+        weft__misuse(WEFT_EINVALID, "weft_yield in a guard");
     if (l->worker && l->self && !l->destroying)
         weft__loop_yield(l, l->self);
 }

@@ -65,13 +65,24 @@ static struct weft_msg **end_of(struct weft_msg **list)
     return list;
 }
 
+/* What is urgent at the front of `in` came before all that is still in the word. */
+static void stash_first(struct weft__actor *a)
+{
+    while (a->in && a->in->flags & WEFT__MSG_URGENT) {
+        struct weft_msg *m = a->in;
+        a->in = m->next;
+        weft__stash_add(&a->stash, m);
+    }
+}
+
 void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a)
 {
     bool                urgent = false;
     struct weft__extra *x = weft__actor_extra(a);
 
     /* relaxed: what was pushed is taken by the exchange; who pushes after that tells us again. */
-    atomic_fetch_and_explicit(&a->told, (uint8_t)~WEFT__TOLD_URGENT, memory_order_relaxed);
+    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
+    stash_first(a);
     struct weft_msg *list = pushed(l, a, &urgent);
     if (!list)
         return;
@@ -136,7 +147,7 @@ struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a)
 
     if (m)
         return m;
-    if (WEFT__RARE(weft__fast_told(a) & WEFT__TOLD_URGENT))
+    if (WEFT__RARE(weft__fast_is_urgent(a)))
         weft__wait_urgent(l, a);
     if (!weft__stash_is_empty(&a->stash) && (m = weft__match_stash(l, a)))
         return m;
