@@ -1,6 +1,6 @@
 # make             the libraries, weft-bench, the samples     make run      what Weft is for, in a minute
 # make test        every Criterion test                       make check    what a commit must pass
-# make stress      every race hunt                            make soak     the same for MINUTES=60
+# make stress      every race hunt                            make soak     the same for MINUTES=60, and more cases
 # make samples     every sample, its output compared          make models   every protocol, checked by spin
 # make format      every source, laid out by clang-format     make tidy     what clang-tidy thinks of them
 # make install     to DESTDIR= PREFIX=/usr/local              make clean    as if nothing had been built
@@ -166,7 +166,8 @@ check:
 	@tools/check
 
 soak: MINUTES := 60
-soak:
+soak: $(BUILD)/test/stress_model
+	WEFT_CASES=100000 $<
 	@end=$$(($$(date +%s) + $(MINUTES) * 60)); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	    round=$$((round + 1)); echo "== round $$round"; \
@@ -184,6 +185,7 @@ tidy:
 
 PREFIX  := /usr/local
 LIBDIR  := $(PREFIX)/lib
+MANDIR  := $(PREFIX)/share/man
 VERSION := $(shell sed -n 's/^.define WEFT_VERSION "\(.*\)"/\1/p' include/weft.h)
 
 install: $(LIBRARY) $(BUILD)/libweft.so.0
@@ -193,6 +195,9 @@ install: $(LIBRARY) $(BUILD)/libweft.so.0
 	install -m 644 $(LIBRARY) '$(DESTDIR)$(LIBDIR)'
 	install -m 755 $(BUILD)/libweft.so.0 '$(DESTDIR)$(LIBDIR)'
 	ln -sf libweft.so.0 '$(DESTDIR)$(LIBDIR)/libweft.so'
+	install -d '$(DESTDIR)$(MANDIR)/man3' '$(DESTDIR)$(MANDIR)/man7'
+	install -m 644 $(wildcard docs/man/*.3) '$(DESTDIR)$(MANDIR)/man3'
+	install -m 644 $(wildcard docs/man/*.7) '$(DESTDIR)$(MANDIR)/man7'
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@NEEDS@|$(strip $(NEEDS))|' weft.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/weft.pc'
 

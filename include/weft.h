@@ -93,7 +93,7 @@ typedef struct weft_type {
  * A body is copied as bytes: no C++ objects with constructors. What you have already is sent by its address:
  *     struct incr i = {2};    weft_send_body(to, &weft_type_INCR, &i);
  * The same name and size is the same message in every file; the same name and another size is another. A body that
- * holds a struct needs a field for it: WEFT_MESSAGE(WHO, struct who { weft_pid pid; }); weft_send(to, WHO, .pid = p). */
+ * holds a struct needs a field for it: WEFT_MESSAGE(WHO, struct who { weft_pid pid; }); weft_send(to, WHO, .pid = p) */
 #define WEFT_MESSAGE(T, ...)            \
     typedef __VA_ARGS__ weft_body_##T;  \
     WEFT__TYPE(T, sizeof(weft_body_##T), NULL)
@@ -107,7 +107,7 @@ typedef struct weft_type {
 
 enum { WEFT_TIMEOUT = 0 };              /* the tag of no message */
 WEFT__OWN_SIGNAL(WEFT_ANY, 1);          /* in a list of types: whatever the others do not match */
-WEFT__OWN_MESSAGE(WEFT_FAILED, 2, int); /* instead of a response: WEFT_EGONE, WEFT_EDROPPED or WEFT_EMEMORY */
+WEFT__OWN_MESSAGE(WEFT_FAILED, 2, int); /* instead of a response: why there is none */
 
 /* Of a message that was received; `m` stays yours to read until the actor's next receive, or until its
  * handler returns, unless it was kept. */
@@ -138,8 +138,8 @@ typedef struct weft_options { /* all zero: the defaults */
 /* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on any worker.
  * A thread that spawns becomes an actor (weft_self), so that it can be answered. A fiber whose turn is over gives way
  * here. Nobody, and weft_spawn_error() tells why: WEFT_EMEMORY, WEFT_ESTACK (the text of weft_strerror names the
- * sysctl), WEFT_EUSED (the name is taken), WEFT_EINVALID (no function, an absurd size or bound); in a thread of yours WEFT_EENDED (the system is being taken
- * down) and WEFT_ESYSTEM (none could start). Nothing is left behind. */
+ * sysctl), WEFT_EUSED (the name is taken), WEFT_EINVALID (no function, an absurd size, name or bound); in a thread of
+ * yours WEFT_EENDED (the system is being taken down) and WEFT_ESYSTEM (none could start). Nothing is left behind. */
 #define weft_spawn(fn, ...) weft_spawn_with(fn, WEFT__OPTIONS(weft_options, __VA_ARGS__))
 weft_pid weft_spawn_with(weft_fn *fn, void *arg, const weft_options *how, size_t size);
 int      weft_spawn_error(void); /* why this thread's last spawn gave nobody */
@@ -163,9 +163,9 @@ WEFT__NORETURN weft_end(int reason);
 /* weft_send(to, INCR, .by = 2)    weft_send(to, VALUE, 7)    weft_send(to, STOP)    absent fields are 0
  * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
  * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
- * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_ESIZE (over 1 GiB), WEFT_EINVALID. 0 is no promise that it will be read:
- * the receiver may end first, and then it is a dead letter too. Ignoring the result is fine. What an OWNING body
- * owns is taken in any case: a send that fails destroys it. */
+ * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_ESIZE (over 1 GiB), WEFT_EINVALID, WEFT_EFULL (a bound).
+ * 0 is no promise that it will be read: the receiver may end first, and then it is a dead letter too. Ignoring the
+ * result is fine. What an OWNING body owns is taken in any case: a send that fails destroys it. */
 #define weft_send(to, ...) weft_send_body(to, WEFT__TYPED(__VA_ARGS__))
 int weft_send_body(weft_pid to, weft_type *type, const void *body);
 /* The same to `n` actors, with one body, which they share. How many got it. A body that owns something has one owner:
@@ -188,7 +188,7 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body);
 #define weft_make(...) weft_make_body(WEFT__TYPED(__VA_ARGS__))
 weft_msg *weft_make_body(weft_type *type, const void *body);
 weft_msg *weft_keep(weft_msg *m);                           /* yours beyond the next receive; returns m */
-weft_msg *weft_share(weft_msg *m);                          /* one more with the same body, and no request; m stays as it is */
+weft_msg *weft_share(weft_msg *m);                          /* one more with the same body; it is no request */
 int       weft_pass(weft_pid to, weft_msg *m);              /* moved, not copied, and sent by you */
 int       weft_forward(weft_pid to, weft_msg *m);           /* moved, with its sender and its request */
 int       weft_reply_pass(const weft_msg *to, weft_msg *m); /* moved, as the reply to `to` */
@@ -210,13 +210,14 @@ weft_msg *weft_receive_type(weft_type *type); /* the same for one, for ever */
 /* Sends a request; whoever receives it answers by weft_reply, or hands it on by weft_forward. The response is not
  * received: only weft_await and weft_then see it, however many other messages wait. A request that can not be answered
  * any more is answered by WEFT_FAILED at once: WEFT_EGONE, its receiver has ended; WEFT_EDROPPED, it was dropped
- * unanswered, or ended by the next receive; WEFT_EMEMORY. A response that comes too late is a dead letter.
+ * unanswered, or ended by the next receive or a handler's return; WEFT_EFULL, WEFT_ESIZE (weft/bound.h); WEFT_EMEMORY.
+ * A response that comes too late is a dead letter.
  *     weft_pending order = weft_request(shop, ORDER, .item = 7);   ...   weft_await(order, weft_sec(5)) */
 #define weft_request(to, ...) weft_request_body(to, WEFT__TYPED(__VA_ARGS__))
 weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body);
 /* WAITS for the response and closes the request. NULL: the time is over. What was received before lives on; the
- * response lives until the actor's next weft_await or receive. Only who asked may await; to await a request that is not open
- * ends the actor with WEFT_EINVALID. */
+ * response lives until the actor's next weft_await. Only who asked may await; to await a request that is not open ends
+ * the actor with WEFT_EINVALID. Of a request of {0}, for which there was no memory, the response is WEFT_FAILED. */
 weft_msg *weft_await(weft_pending request, weft_span time);
 #define weft_ask(time, to, ...) weft_await(weft_request(to, __VA_ARGS__), time)
 
@@ -239,7 +240,7 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type); /* the sa
 
 /* Without waiting: run(state, response), once, between the actor's other handlers; m is NULL when the time was over
  * first. Whatever else the actor waits for, it goes on waiting for. An actor with a handler that has not run yet does
- * not end by returning. Any number at once. */
+ * not end by returning. Any number at once. A request that is not open, or without memory, ends the actor. */
 void weft_then(weft_pending request, weft_span time, weft_handler *run, void *state);
 
 /* In sequence: arrangements as weft_react is one. A function has run out when it, and all that it arranged, has
@@ -252,7 +253,8 @@ void weft_loop_while(bool (*test)(void *state), weft_fn *body, void *state); /* 
 
 /* An actor whose code has returned, with nothing arranged, serves messages by the top of its stack of behaviours, one
  * after another, until it is replaced; what that does not match stays for the next. When the stack is empty the actor
- * ends. `cases` (weft/case.h) are not copied and must live as long; neither they nor `state` may lie on the stack. In spawned actors only. */
+ * ends. `cases` (weft/case.h) are not copied and must live as long; neither they nor `state` may lie on the stack. In
+ * spawned actors only. */
 struct weft_cases;
 void weft_become(const struct weft_cases *cases, void *state);      /* in place of the top */
 void weft_become_keep(const struct weft_cases *cases, void *state); /* above it */
@@ -267,7 +269,7 @@ int      weft_register(const char *name, weft_pid who);
 int      weft_unregister(const char *name);
 weft_pid weft_whereis(const char *name); /* nobody, if nobody has it */
 #define weft_send_name(name, ...) weft_send_name_body(name, WEFT__TYPED(__VA_ARGS__))
-int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* as weft_send to whoever has it now */
+int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* as weft_send to who has it now */
 
 /* Sends later, from you; or every so often, at least 1 us apart, the first after one period. Not sooner, ever; in a
  * system with a seed by virtual time. {0}: no memory, WEFT_EINVALID (no type; a period of 0; a body that owns something
@@ -283,7 +285,7 @@ int      weft_cancel(weft_ref timer);
 
 typedef struct weft_config { /* all zero: the defaults */
     int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */
-    size_t   stack_bytes WEFT__INIT; /* at least so much for a stack; 0: 64 KiB with its guard; pages come when touched */
+    size_t   stack_bytes WEFT__INIT; /* at least so much a stack; 0: 64 KiB with its guard; pages come when touched */
     uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run each time */
 } weft_config;
 
