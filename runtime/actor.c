@@ -168,6 +168,8 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 
     if (x->wants_letters)
         weft__letters_forget((weft_pid){weft__actor_pid(a)});
+    if (x->knocks_at.id)
+        weft__bound_withdraw(l, a);
     weft__timers_unset(&x->timer);
     end_message(l, x->answer);
     while (x->held) {

@@ -79,6 +79,8 @@ struct weft__extra {
     char               *name;
     uint64_t            skipped; /* messages that its waits tested and left */
     bool                wants_letters;
+    weft_pid            knocks_at; /* while it waits for room there: under the number */
+    uint64_t            knock;
     struct weft_msg    *more; /* taken, behind `in`, oldest first */
     struct weft_msg    *more_last;
     struct weft_msg    *answer; /* the response it awaited last, and has not kept */
@@ -285,6 +287,8 @@ int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft
 /* To a mailbox, and nothing else: no code of the user's runs. An error: m is still the caller's. What had to make room
  * is added to *dropped, and for the caller to bury. */
 int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
+int weft__send_end(struct weft__lane *l,
+                   int                error); /* returns the error; a fiber whose turn is over gives way */
 /* The user's message is the runtime's now, to be sent by the calling actor. Not 0: it is gone. */
 int weft__send_claim(struct weft__lane **l, weft_msg *m);
 /* ---- react.c ----------------------------------------------------------------------------- */
@@ -347,7 +351,8 @@ struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a);
 struct weft_msg *weft__bound_close(struct weft__lane  *l,
                                    struct weft__actor *a); /* all that it held, in no order */
 void             weft__bound_end(struct weft__actor *a);
-weft_fn         *weft__bound_fn(struct weft__actor *a);
+void     weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a); /* it waits for room, and ends */
+weft_fn *weft__bound_fn(struct weft__actor *a);
 
 /* ---- wait.c: parking --------------------------------------------------------------------- ----------------------------------------------------- */
 struct weft_msg *weft__wait_first(struct weft__lane  *l,

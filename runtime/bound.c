@@ -17,6 +17,7 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weft/bound.h>
 
@@ -226,6 +227,16 @@ static struct guest *let_in(struct weft__gate *g)
     return lucky;
 }
 
+/* Whatever changed: who can be let in is, and the actor hears of it. Returns who is to be answered. */
+static struct guest *settle(struct weft__lane *l, struct weft__gate *g)
+{
+    struct guest *lucky = let_in(g);
+
+    if (g->fresh)
+        ring(l, g);
+    return lucky;
+}
+
 /* ---- without ------------------------------------------------------------------------------------------------- */
 
 static void answer(struct weft__lane *l, struct guest *guest, int result)
@@ -234,6 +245,7 @@ static void answer(struct weft__lane *l, struct guest *guest, int result)
         struct guest *next = guest->next;
         memcpy(guest->answer->small, &result, sizeof result);
         weft__message_address(guest->answer, WEFT__TYPE_RESPONSE, guest->number);
+        guest->answer->flags |= WEFT__MSG_TIME; /* if nobody wants it any more, nobody has to know */
         weft__send_quietly(l, guest->who, guest->answer);
         weft__memory_put(guest);
         guest = next;
@@ -277,8 +289,7 @@ static int squeeze(struct weft__gate *g, struct weft_msg *m, enum weft_full how,
 }
 
 /* Under the lock. */
-static int put(struct weft__lane *l, struct weft__gate *g, struct weft_msg *m, int how,
-               struct weft_msg **dropped)
+static int put(struct weft__gate *g, struct weft_msg *m, int how, struct weft_msg **dropped)
 {
     size_t         bytes = weft__message_bytes(m);
     enum weft_full rule = how < 0 ? g->limit.full : (enum weft_full)how;
@@ -291,8 +302,6 @@ static int put(struct weft__lane *l, struct weft__gate *g, struct weft_msg *m, i
         admit(g, m);
     else
         error = squeeze(g, m, rule, dropped);
-    if (g->fresh)
-        ring(l, g);
     return error;
 }
 
@@ -313,8 +322,10 @@ static int put_at(struct weft__lane *l, weft_pid to, struct weft_msg *m, int how
     struct weft__gate *g = enter(to);
     if (!g)
         return WEFT_EGONE;
-    int error = put(l, g, m, how, dropped);
+    int           error = put(g, m, how, dropped);
+    struct guest *lucky = settle(l, g);
     leave(g);
+    answer(l, lucky, 0);
     if (l->worker)
         l->worker->budget--;
     return error;
@@ -354,27 +365,42 @@ int weft_pass_full(weft_pid to, weft_msg *m, enum weft_full how)
     if (!(to.id & WEFT__KIND_BOUNDED))
         return weft__send(l, to, m);
     m->to = to.id;
-    return send(l, to, m, (int)how);
+    error = send(l, to, m, (int)how);
+    return weft__send_end(weft__lane(), error);
 }
 
 /* ---- waiting for room ------------------------------------------------------------------------------------------ */
 
-/* Under `waits`: "a" -> "b" -> "a" on stderr. */
-static void name_cycle(struct weft__gate *from, struct weft__gate *first)
+/* What a name is made of does not change while its actor lives, and all in a circle wait. */
+static void write_name(FILE *text, const char *before, const struct weft__gate *g)
 {
-    char who[96];
+    const char *name = g->actor->extra->name;
 
-    flockfile(stderr);
-    fprintf(stderr, "weft: full mailboxes would wait for each other for ever: %s",
-            weft__actor_name(from->actor, who, sizeof who));
-    for (struct weft__gate *g = first; g != from; g = g->waits_for)
-        fprintf(stderr, " -> %s", weft__actor_name(g->actor, who, sizeof who));
-    fprintf(stderr, " -> %s\n", weft__actor_name(from->actor, who, sizeof who));
-    funlockfile(stderr);
+    if (name)
+        fprintf(text, "%s\"%s\"", before, name);
+    else
+        fprintf(text, "%s%llx of the function at %p", before, (unsigned long long)g->pid, (void *)g->fn);
+}
+
+/* Under `waits`: "a" -> "b" -> "a", to be said when no lock is held. */
+static char *name_circle(const struct weft__gate *from, const struct weft__gate *first)
+{
+    char  *line = NULL;
+    size_t size;
+    FILE  *text = open_memstream(&line, &size);
+
+    if (!text)
+        return NULL;
+    write_name(text, "", from);
+    for (const struct weft__gate *g = first; g != from; g = g->waits_for)
+        write_name(text, " -> ", g);
+    write_name(text, " -> ", from);
+    fclose(text);
+    return line;
 }
 
 /* Under the lock of `to`. False: that would close a circle. */
-static bool may_wait(struct weft__gate *home, struct weft__gate *to)
+static bool may_wait(struct weft__gate *home, struct weft__gate *to, char **circle)
 {
     struct weft__gate *g = to;
 
@@ -384,7 +410,7 @@ static bool may_wait(struct weft__gate *home, struct weft__gate *to)
     while (g && g != home)
         g = g->waits_for;
     if (g)
-        name_cycle(home, to);
+        *circle = name_circle(home, to);
     else
         home->waits_for = to;
     pthread_mutex_unlock(&waits);
@@ -399,35 +425,42 @@ static void queue_guest(struct weft__gate *g, struct guest *guest)
 }
 
 /* Under the lock: 0, it is in; 1, it is queued; or an error. */
-static int knock(struct weft__lane *l, struct weft__gate *g, struct guest *guest, weft_span time)
+static int knock(struct weft__lane *l, struct weft__gate *g, struct guest *guest, weft_span time,
+                 char **circle)
 {
     struct weft_msg *dropped = NULL;
-    int              error = put(l, g, guest->message, WEFT_FULL_FAIL, &dropped);
+    int              error = put(g, guest->message, WEFT_FULL_FAIL, &dropped);
 
+    if (!error)
+        ring(l, g);
     if (error != WEFT_EFULL)
         return error;
     if (time.ns <= 0)
         return WEFT_ETIME;
-    if (!may_wait(guest->home, g))
+    if (!may_wait(guest->home, g, circle))
         return WEFT_ECYCLE;
     queue_guest(g, guest);
     return 1;
 }
 
-/* The time is over. True: it was still queued, and is no more. */
-static bool go_away(weft_pid to, struct guest *guest)
+/* Takes back who waits under that number; NULL: it was let in, or turned away. Not by its address, which may be
+ * another's by now. */
+static struct guest *go_away(struct weft__lane *l, weft_pid to, weft_pid who, uint64_t number)
 {
     struct weft__gate *g = enter(to);
-    struct guest     **at = g ? &g->guests : NULL;
 
-    while (at && *at && *at != guest)
+    if (!g)
+        return NULL;
+    struct guest **at = &g->guests, *guest = NULL, *lucky = NULL;
+    while (*at && ((*at)->number != number || !weft_same((*at)->who, who)))
         at = &(*at)->next;
-    bool queued = at && *at;
-    if (queued)
-        part(g, at);
-    if (g)
-        leave(g);
-    return queued;
+    if (*at) {
+        guest = part(g, at);
+        lucky = settle(l, g);
+    }
+    leave(g);
+    answer(l, lucky, 0);
+    return guest;
 }
 
 static void drop_guest(struct weft__lane *l, struct guest *guest)
@@ -436,20 +469,36 @@ static void drop_guest(struct weft__lane *l, struct guest *guest)
     weft__memory_put(guest);
 }
 
+static bool withdraw(struct weft__lane *l, weft_pid to, weft_pid who, uint64_t number)
+{
+    struct guest *guest = go_away(l, to, who, number);
+
+    if (!guest)
+        return false;
+    struct weft_msg *m = guest->message;
+    drop_guest(l, guest);
+    weft__message_drop(l, m, WEFT_ETIME);
+    return true;
+}
+
+void weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a)
+{
+    withdraw(l, a->extra->knocks_at, (weft_pid){weft__actor_pid(a)}, a->extra->knock);
+}
+
 /* Queued: until it is answered, or the time is over. */
-static int wait_for_room(struct weft__lane *l, weft_pid to, struct guest *guest, weft_span time)
+static int wait_for_room(struct weft__lane *l, weft_pid to, uint64_t number, weft_span time)
 {
     struct weft__actor *a = l->self;
-    uint64_t            number = guest->number;
-    struct weft_msg    *m = guest->message, *reply = weft__request_wait(l, a, number, time);
     int                 result = WEFT_ETIME;
 
-    if (!reply && !go_away(to, guest)) /* it was let in, or turned away, just now; the answer is on its way */
+    a->extra->knocks_at = to; /* should it end meanwhile */
+    a->extra->knock = number;
+    struct weft_msg *reply = weft__request_wait(l, a, number, time);
+    if (!reply &&
+        !withdraw(weft__lane(), to, (weft_pid){weft__actor_pid(a)}, number)) /* the answer is on its way */
         reply = weft__request_wait(weft__lane(), a, number, WEFT_FOREVER);
-    else if (!reply) {
-        drop_guest(weft__lane(), guest);
-        weft__message_drop(weft__lane(), m, WEFT_ETIME);
-    }
+    a->extra->knocks_at = WEFT_NOBODY;
     weft__request_close(a, number);
     if (reply) {
         memcpy(&result, reply->small, sizeof result);
@@ -482,14 +531,21 @@ static int pass_and_wait(struct weft__lane *l, weft_pid to, struct weft_msg *m, 
     struct guest      *guest = new_guest(l, m);
     struct weft__gate *g = guest ? enter(to) : NULL;
     int                found = !guest ? WEFT_EMEMORY : WEFT_EGONE;
+    char              *circle = NULL;
 
     m->to = to.id;
     if (g) {
-        found = knock(l, g, guest, time);
+        found = knock(l, g, guest, time, &circle);
+        if (found > 0) {
+            uint64_t number = guest->number; /* as soon as the lock is open the guest may be gone */
+            leave(g);
+            return wait_for_room(l, to, number, time);
+        }
         leave(g);
     }
-    if (found > 0)
-        return wait_for_room(l, to, guest, time);
+    if (circle)
+        fprintf(stderr, "weft: full mailboxes would wait for each other for ever: %s\n", circle);
+    free(circle);
     if (guest) {
         weft__request_close(l->self, guest->number);
         drop_guest(l, guest);
@@ -498,41 +554,65 @@ static int pass_and_wait(struct weft__lane *l, weft_pid to, struct weft_msg *m, 
         weft__message_dead(l, m, found);
     else if (found)
         weft__message_drop(l, m, found);
-    return found;
+    l = weft__lane();
+    if (l->worker)
+        l->worker->budget--;
+    return weft__send_end(l, found);
+}
+
+/* The lane of an actor that may wait; NULL: no memory to be one. */
+static struct weft__lane *who_waits(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (l->destroying || l->guarding)
+        weft__misuse(WEFT_EINVALID, "a wait for room in a guard or a destroy function");
+    return l->self ? l : weft__thread_actor();
+}
+
+static int send_within(struct weft__lane *l, weft_span time, weft_pid to, struct weft_msg *m)
+{
+    return to.id & WEFT__KIND_BOUNDED ? pass_and_wait(l, to, m, time) : weft__send(l, to, m);
 }
 
 int weft_pass_within(weft_span time, weft_pid to, weft_msg *m)
 {
-    struct weft__lane *l = weft__lane();
+    struct weft__lane *l = who_waits();
 
-    if (!l->self && !weft__thread_actor()) {
+    if (!l) {
         weft_drop(m);
         return WEFT_EMEMORY;
     }
-    l = weft__lane();
-    if (l->destroying || l->guarding)
-        weft__misuse(WEFT_EINVALID, "a wait for room in a guard or a destroy function");
     int error = weft__send_claim(&l, m);
-    if (error)
-        return error;
-    return to.id & WEFT__KIND_BOUNDED ? pass_and_wait(l, to, m, time) : weft__send(l, to, m);
+    return error ? error : send_within(l, time, to, m);
 }
 
 int weft_send_within_body(weft_span time, weft_pid to, weft_type *type, const void *body)
 {
+    int error = WEFT_EMEMORY;
+
     if (!type || !type->name || (!body && type->bytes))
         return WEFT_EINVALID;
-    weft_msg *m = weft_make_body(type, body);
-    return m ? weft_pass_within(time, to, m) : WEFT_EMEMORY;
+    struct weft__lane *l = who_waits();
+    if (!l)
+        weft__message_unsent(type, body);
+    struct weft_msg *m = l ? weft__message_new(l, type, body, &error) : NULL;
+    if (!m)
+        return error;
+    m->from = weft__actor_pid(l->self);
+    return send_within(l, time, to, m);
 }
 
 /* ---- the actor's own side -------------------------------------------------------------------------------------- */
 
-/* Under the lock: the first that fits of what it has not tested in this wait. */
+/* Under the lock: the first that fits of what it has not tested in this wait. A guard may end the actor, so a message is
+ * tested where it lies. */
 static struct weft_msg *from_fresh(struct weft__lane *l, struct weft__actor *a, struct weft__gate *g)
 {
-    for (struct weft_msg *m; (m = pop_fresh(g));) {
-        if (weft__match_fits(l, a, m))
+    while (g->fresh) {
+        bool             fits = weft__match_fits(l, a, g->fresh);
+        struct weft_msg *m = pop_fresh(g);
+        if (fits)
             return m;
         weft__stash_add(&g->old, m);
         a->extra->skipped++;
@@ -599,7 +679,7 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
         m = from_fresh(l, a, g);
     if (m) {
         dismiss(g, weft__message_bytes(m));
-        lucky = let_in(g);
+        lucky = let_in(g); /* they are fresh: its next wait sees them */
     }
     g->held = false;
     leave(g);

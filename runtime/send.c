@@ -7,7 +7,7 @@
 
 /* m is gone afterwards, whatever happens. A fiber whose turn is over gives way; a handler never does, and a thread
  * has no turn. */
-static __attribute__((noinline)) int end_send(struct weft__lane *l, int error)
+__attribute__((noinline)) int weft__send_end(struct weft__lane *l, int error)
 {
     if (l->worker && l->worker->budget <= 0 && weft__fast_may_yield(l))
         weft__loop_yield(l, l->self);
@@ -34,13 +34,13 @@ static __attribute__((noinline)) int refused(struct weft__lane *l, struct weft_m
 {
     int error = refused_quietly(l, m);
 
-    return end_send(weft__lane(), error);
+    return weft__send_end(weft__lane(), error);
 }
 
 static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct weft__actor *a)
 {
     weft__loop_wake(l, a);
-    return end_send(l, 0);
+    return weft__send_end(l, 0);
 }
 
 /* The usual receiver waits, and is put into the slot of the sender's worker. Everything else is called, last, so that
@@ -57,7 +57,7 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
     if (WEFT__RARE(how == WEFT__REFUSED))
         return refused(l, m);
     if (w && WEFT__RARE((w->budget -= how == WEFT__QUEUED ? WEFT__BACKLOG_COST : 1) <= 0))
-        return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : end_send(l, 0);
+        return how == WEFT__MUST_WAKE ? wake_and_end(l, a) : weft__send_end(l, 0);
     if (how == WEFT__MUST_WAKE &&
         (!w || WEFT__RARE(a->unusual & WEFT__THREAD) || WEFT__RARE(!weft__crew_ready_fast(w, &a->task))))
         return wake_and_end(l, a);
@@ -198,7 +198,7 @@ int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
     atomic_store_explicit(&a->urgent, 1, memory_order_relaxed);
     if (l->worker)
         l->worker->budget--;
-    return end_send(l, 0);
+    return weft__send_end(l, 0);
 }
 
 /* ---- replies, and messages that are moved --------------------------------------------------------------- */
@@ -217,7 +217,7 @@ static int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m
     m->from = self_of(l);
     m->to = to->from;
     weft__message_dead(l, m, WEFT_EGONE);
-    return end_send(weft__lane(), WEFT_EGONE);
+    return weft__send_end(weft__lane(), WEFT_EGONE);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
