@@ -36,6 +36,10 @@ void weft__switch_refused(_Atomic uint64_t *word);
 /* Leaves this stack for good: nothing is saved. */
 _Noreturn void weft__switch_leave(void *to, void *pass);
 
+/* Returns `pass`. Called last by a function that was left and gone on with: its own return would be mispredicted, because
+ * the processor remembers the calls of another stack. */
+void *weft__switch_return(void *pass);
+
 /* "own", "fcontext", "ucontext" or "libco". */
 const char *weft__switch_name(void);
 

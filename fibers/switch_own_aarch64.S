@@ -166,6 +166,11 @@ function weft__switch_leave
     resume
 end_function weft__switch_leave
 
+/* void *weft__switch_return(void *pass) */
+function weft__switch_return
+    br      x30
+end_function weft__switch_return
+
 /* void *weft__switch_fresh(struct weft__stack *s, void (*entry)(void))
  * entry waits in x19. x29 is 0: there ends the chain of frame pointers. The other registers of a fresh
  * context are whatever lies there: nobody reads them. */

@@ -162,6 +162,21 @@ weft__switch_leave:
         .cfi_endproc
         .size   weft__switch_leave, . - weft__switch_leave
 
+/* void *weft__switch_return(void *pass) */
+        .globl  weft__switch_return
+        .hidden weft__switch_return
+        .type   weft__switch_return, @function
+        .p2align 4
+weft__switch_return:
+        .cfi_startproc
+        movq    %rdi, %rax
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        .cfi_register rip, rcx
+        jmp     *%rcx
+        .cfi_endproc
+        .size   weft__switch_return, . - weft__switch_return
+
 /* void *weft__switch_fresh(struct weft__stack *s, void (*entry)(void)); 16 is the offset of `top` */
         .globl  weft__switch_fresh
         .hidden weft__switch_fresh

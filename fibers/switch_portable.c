@@ -238,4 +238,6 @@ void weft__switch_leave(void *to, void *pass)
     abort();
 }
 
+void *weft__switch_return(void *pass) { return pass; }
+
 const char *weft__switch_name(void) { return weft__raw_name; }

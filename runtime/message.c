@@ -234,7 +234,11 @@ weft_pid weft_sender(const weft_msg *m)
     return (weft_pid){m->from};
 }
 
-bool weft_is_type(const weft_msg *m, weft_type *type) { return m && m->type == weft__types_id(type); }
+bool weft_is_type(const weft_msg *m, weft_type *type)
+{
+    /* relaxed: only compared. */
+    return m && (m->type == __atomic_load_n(&type->id, __ATOMIC_RELAXED) || m->type == weft__types_id(type));
+}
 
 static __attribute__((noinline)) void *body_of_another(weft_msg *m, weft_type *type)
 {

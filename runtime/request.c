@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "fibers/switch.h"
 #include "runtime/fast.h"
 #include "sched/clock.h"
 
@@ -73,8 +74,8 @@ static struct weft__asked *grow(struct weft__extra *x)
     return t;
 }
 
-/* A new one; NULL: no memory. */
-static struct entry *open_entry(struct weft__actor *a)
+/* Its first, or many are open, or the next number's place is taken. NULL: no memory. */
+static __attribute__((noinline)) struct entry *open_slowly(struct weft__actor *a)
 {
     struct weft__extra *x = weft__actor_extra(a);
     struct weft__asked *t = x ? x->asked : NULL;
@@ -86,6 +87,22 @@ static struct entry *open_entry(struct weft__actor *a)
     uint64_t number = t->next;
     while (WEFT__RARE(!number) || WEFT__RARE(t->at[number & t->mask].number)) /* at most half are taken */
         number = (number + 1) & WEFT__REQUESTS_MAX;
+    struct entry *e = &t->at[number & t->mask];
+    e->number = number;
+    t->next = (number + 1) & WEFT__REQUESTS_MAX;
+    t->open++;
+    return e;
+}
+
+/* A new one; NULL: no memory. */
+static inline struct entry *open_entry(struct weft__actor *a)
+{
+    struct weft__asked *t = WEFT__LIKELY(a->extra) ? a->extra->asked : NULL;
+    uint64_t            number = WEFT__LIKELY(t) ? t->next : 0;
+
+    if (WEFT__RARE(!number) || WEFT__RARE(t->open * 2 > t->mask) ||
+        WEFT__RARE(t->at[number & t->mask].number))
+        return open_slowly(a);
     struct entry *e = &t->at[number & t->mask];
     e->number = number;
     t->next = (number + 1) & WEFT__REQUESTS_MAX;
@@ -159,11 +176,13 @@ int weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struc
     return weft__send(l, (weft_pid){to->from}, m);
 }
 
-void weft__request_name(struct weft_msg *m)
+static inline void name(struct weft_msg *m)
 {
     weft__message_arrive(m);
-    m->tag = weft__types_of(m->type)->tag;
+    m->tag = weft__types_of(m->type)->tag; /* whoever awaits it lists no types */
 }
+
+void weft__request_name(struct weft_msg *m) { name(m); }
 
 struct weft_msg *weft__request_blank(struct weft__lane *l)
 {
@@ -310,7 +329,8 @@ struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a,
 
 void weft__request_close(struct weft__actor *a, uint64_t number) { close_entry(a, find(a, number)); }
 
-weft_msg *weft_await(weft_pending request, weft_span time)
+/* A time, an arrangement, a response that is there, a mistake. */
+static __attribute__((noinline)) weft_msg *await_slowly(weft_pending request, weft_span time)
 {
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
@@ -331,6 +351,52 @@ weft_msg *weft_await(weft_pending request, weft_span time)
     a->extra->answer = weft__request_wait(l, a, request.id, time);
     weft__request_close(a, request.id);
     return a->extra->answer;
+}
+
+/* Another's response came, or a late one. */
+static __attribute__((noinline)) struct weft_msg *await_on(struct weft__actor *a, struct weft_msg *m,
+                                                           uint64_t number)
+{
+    weft__request_arrived(weft__lane(), a, m);
+    return await(weft__lane(), a, number, WEFT_FOREVER);
+}
+
+/* Whether the plain path will do: nothing is arranged, nothing came yet, and the last response is plain. */
+static inline bool is_plain(const struct weft__lane *l, struct weft__actor *a, uint64_t number)
+{
+    if (WEFT__RARE(!a) || WEFT__RARE(weft__fast_at_once(a) & WEFT__IS_UNUSUAL(WEFT__NOT_PLAIN)) ||
+        WEFT__RARE(l->destroying) || WEFT__RARE(!weft__fast_is_empty(a)) || WEFT__RARE(!a->extra))
+        return false;
+    struct entry *e = find(a, number);
+    return WEFT__LIKELY(e) && WEFT__LIKELY(!e->run) && WEFT__LIKELY(!e->response) &&
+           WEFT__LIKELY(weft__fast_can_end(l, a->extra->answer));
+}
+
+/* One frame: each that is left in the middle of a wait is a mispredicted return. */
+weft_msg *weft_await(weft_pending request, weft_span time)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l->self;
+
+    if (WEFT__RARE(time.ns != INT64_MAX) || !is_plain(l, a, request.id))
+        return await_slowly(request, time);
+    struct weft_msg *current = a->current; /* it lives on */
+    a->current = a->extra->answer;
+    weft__fast_end_current(l, a);
+    a->extra->answer = NULL;
+    a->type = &weft__request_type;
+    a->type_count = 1;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    struct weft_msg *m = weft__loop_park(l, a);
+    if (WEFT__RARE(weft__message_request(m) != request.id))
+        m = await_on(a, m, request.id);
+    a->current = current;
+    struct weft__asked *t = a->extra->asked;
+    t->at[request.id & t->mask].number = 0; /* it has nothing else */
+    t->open--;
+    name(m);
+    a->extra->answer = m;
+    return weft__switch_return(m);
 }
 
 /* ---- handling it without -------------------------------------------------------------------------------- */
