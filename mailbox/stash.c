@@ -102,7 +102,13 @@ static struct weft_msg **pile_of(struct piles *p, const struct weft_msg *m)
     return &p->last[(m->type & p->mask) + (is_urgent(m) ? p->mask + 1 : 0)];
 }
 
-static void deal(struct piles *p, struct weft_msg *last)
+static void give_order(struct piles *p, struct weft_msg *m)
+{
+    m->order = is_urgent(m) ? p->next_urgent++ : p->next_plain++;
+}
+
+/* All of a circular list, in its order; with new orders, if they have none yet. */
+static void deal(struct piles *p, struct weft_msg *last, bool number)
 {
     if (!last)
         return;
@@ -110,6 +116,10 @@ static void deal(struct piles *p, struct weft_msg *last)
     last->next = NULL;
     while (m) {
         struct weft_msg *next = m->next;
+        if (number) {
+            give_order(p, m);
+            p->messages++;
+        }
         append(pile_of(p, m), m);
         m = next;
     }
@@ -128,25 +138,14 @@ static struct piles *new_piles(unsigned count)
     return p;
 }
 
-static void give_order(struct piles *p, struct weft_msg *m)
-{
-    m->order = is_urgent(m) ? p->next_urgent++ : p->next_plain++;
-}
-
 /* One list becomes piles, if there is memory. */
 static void make_piles(struct weft__stash *s)
 {
-    struct weft_msg *last = (struct weft_msg *)s->word, *m = last;
-    struct piles    *p = new_piles(WEFT__STASH_PILES);
+    struct piles *p = new_piles(WEFT__STASH_PILES);
 
     if (!p)
         return;
-    do {
-        m = m->next;
-        give_order(p, m);
-        p->messages++;
-    } while (m != last);
-    deal(p, last);
+    deal(p, (struct weft_msg *)s->word, true);
     s->word = (uintptr_t)p | 1;
 }
 
@@ -163,7 +162,7 @@ static void more_piles(struct weft__stash *s)
     p->next_plain = old->next_plain;
     p->messages = old->messages;
     for (unsigned i = 0; i < 2 * (old->mask + 1); i++)
-        deal(p, old->last[i]);
+        deal(p, old->last[i], false);
     weft__memory_put(old);
     s->word = (uintptr_t)p | 1;
 }
@@ -246,6 +245,24 @@ void weft__stash_add(struct weft__stash *s, struct weft_msg *m)
     give_order(p, m);
     p->messages++;
     append(pile_of(p, m), m);
+}
+
+void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last)
+{
+    struct weft_msg *before = (struct weft_msg *)s->word, *end = last->next;
+
+    if (!piles_of(s)) {
+        last->next = before ? before->next : first;
+        if (before)
+            before->next = first;
+        s->word = (uintptr_t)last;
+        return;
+    }
+    while (first != end) {
+        struct weft_msg *m = first;
+        first = m->next;
+        weft__stash_add(s, m);
+    }
 }
 
 struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__sought *sought, uint64_t *passed)

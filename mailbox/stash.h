@@ -37,6 +37,8 @@ struct weft__sought {
 
 static inline bool weft__stash_is_empty(const struct weft__stash *s) { return !s->word; }
 void               weft__stash_add(struct weft__stash *s, struct weft_msg *m);
+/* The same for several that are linked, none of them urgent, from `first` to `last`. */
+void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last);
 /* Takes the first that fits, or NULL. Adds the number of messages passed to *passed. */
 struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__sought *sought, uint64_t *passed);
 /* Takes all, linked by next, in no order. */

@@ -79,7 +79,7 @@ static bool answers(struct weft__actor *a)
         a->unusual |= WEFT__REACT_TIMED;
     }
     if (!(a->unusual & WEFT__SERVING))
-        a->unusual |= WEFT__ARRANGED;
+        a->unusual |= a->type_count ? WEFT__ARRANGED : WEFT__ARRANGED | WEFT__CASES;
     a->run = run_answer;
     a->state = a;
     return true;

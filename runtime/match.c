@@ -246,10 +246,16 @@ struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a, s
     return m;
 }
 
+/* A wait for the one type that nothing there has need not look; that is known after the first such wait, as what is
+ * skipped by it is not of that type either (wait.c). */
 struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = weft__match_seek(l, a, &a->stash);
+    uint32_t         id = a->type_count == 1 ? weft__types_id(a->type) : 0;
+    bool             none = id && a->extra && a->extra->none == id;
+    struct weft_msg *m = none ? NULL : weft__match_seek(l, a, &a->stash);
 
+    if (!m && id > WEFT__TYPE_ANY && a->extra)
+        a->extra->none = id;
     return m ? weft__match_accept(l, a, m) : NULL;
 }
 

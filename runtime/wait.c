@@ -17,12 +17,37 @@
 
 enum { RETRY_NS = 20000 };
 
-static void skip(struct weft__actor *a, struct weft_msg *m)
+/* The first of `in` does not fit. Of a wait for one type all that follow and do not fit either go with it, as they are
+ * linked: a long mailbox is read once, and not written. */
+static void skip(struct weft__actor *a)
 {
     struct weft__extra *x = weft__actor_extra(a);
+    struct weft_msg    *first = a->in, *last = first, *next;
+    uint64_t            n = 1;
+    uint32_t            id = a->type_count == 1 ? weft__types_id(a->type) : 0;
 
     if (x)
-        x->skipped++;
+        x->none = x->none == id || weft__stash_is_empty(&a->stash) ? id : 0;
+    if (WEFT__RARE(first->flags & WEFT__MSG_URGENT)) {
+        a->in = first->next;
+        weft__stash_add(&a->stash, first);
+    } else {
+        for (; id && (next = last->next) && next->type != id && next->type > WEFT__TYPE_INNER &&
+               !(next->flags & WEFT__MSG_URGENT);
+             n++)
+            last = next;
+        a->in = last->next;
+        weft__stash_add_run(&a->stash, first, last);
+    }
+    if (x)
+        x->skipped += n;
+}
+
+/* Before it is tested. */
+static void stash_urgent(struct weft__actor *a, struct weft_msg *m)
+{
+    if (a->extra)
+        a->extra->none = 0;
     weft__stash_add(&a->stash, m);
 }
 
@@ -36,7 +61,7 @@ static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, bool
         others = m->next;
         m->to &= ~WEFT__INBOX_URGENT;
         if (m->to == weft__actor_pid(a)) {
-            weft__stash_add(&a->stash, m);
+            stash_urgent(a, m);
             *urgent = true;
         } else {
             weft__message_dead(l, m, WEFT_EGONE); /* it was meant for the slot's last owner */
@@ -71,7 +96,7 @@ static void stash_first(struct weft__actor *a)
     while (a->in && a->in->flags & WEFT__MSG_URGENT) {
         struct weft_msg *m = a->in;
         a->in = m->next;
-        weft__stash_add(&a->stash, m);
+        stash_urgent(a, m);
     }
 }
 
@@ -125,8 +150,7 @@ struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
                 a->in = m->next;
                 found = weft__match_accept(l, a, m);
             } else {
-                a->in = m->next;
-                skip(a, m);
+                skip(a);
             }
             if (found)
                 return found;
