@@ -58,11 +58,13 @@ struct workload {
     const char *unit; /* of its ops: "hops"; NULL: nothing is counted */
     const char *what;
     bench_fn   *run[MODES]; /* NULL: makes no sense in this mode */
+    bool        from_zero;  /* its first argument may be 0 */
 };
 
 extern const struct workload workload_limits, workload_switch, workload_pingpong, workload_stream,
     workload_ring, workload_queuering, workload_counting, workload_fanin, workload_fjthroughput,
-    workload_fjcreate, workload_fjpark, workload_sbe, workload_fib, workload_big, workload_idle;
+    workload_fjcreate, workload_fjpark, workload_sbe, workload_fib, workload_big, workload_idle, workload_ask,
+    workload_longbox;
 
 int workload_args(const struct workload *w); /* how many */
 

@@ -17,6 +17,7 @@ static const struct workload *const workloads[] = {
     &workload_limits,    &workload_switch,   &workload_pingpong, &workload_stream,       &workload_ring,
     &workload_queuering, &workload_counting, &workload_fanin,    &workload_fjthroughput, &workload_fjcreate,
     &workload_fjpark,    &workload_sbe,      &workload_fib,      &workload_big,          &workload_idle,
+    &workload_ask,       &workload_longbox,
 };
 enum { WORKLOADS = sizeof workloads / sizeof *workloads, WORKERS_MAX = 256 /* the library's */ };
 
@@ -92,14 +93,15 @@ static _Noreturn void __attribute__((format(printf, 1, 2))) refuse(const char *f
 
 /* ---- Understanding ----------------------------------------------------------------------------------- */
 
-static uint64_t number(const char *what, const char *text, uint64_t most)
+static uint64_t number(const char *what, const char *text, uint64_t least, uint64_t most)
 {
     char *end;
 
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n == 0 || n > most)
-        refuse("%s: '%s' is not a whole number from 1 to %llu", what, text, (unsigned long long)most);
+    if (*text < '0' || *text > '9' || *end || errno || n < least || n > most)
+        refuse("%s: '%s' is not a whole number from %llu to %llu", what, text, (unsigned long long)least,
+               (unsigned long long)most);
     return n;
 }
 
@@ -141,8 +143,8 @@ static int chosen_workers(const struct request *r)
     const char *wish = getenv("WEFT_WORKERS");
 
     if (r->workers)
-        return (int)number("--workers", r->workers, WORKERS_MAX);
-    return wish && *wish ? (int)number("WEFT_WORKERS", wish, WORKERS_MAX) : bench_cpus();
+        return (int)number("--workers", r->workers, 1, WORKERS_MAX);
+    return wish && *wish ? (int)number("WEFT_WORKERS", wish, 1, WORKERS_MAX) : bench_cpus();
 }
 
 static const struct workload *find(const char *name)
@@ -174,7 +176,8 @@ static void read_args(struct bench *b, const struct request *r, const struct wor
         refuse("%s takes %d argument%s, not %d\nusage: weft-bench %s %s\n%s", w->name, count,
                count == 1 ? "" : "s", r->count - 1, w->name, w->args, w->what);
     for (int i = 0; i < count; i++)
-        b->arg[i] = number((const char[]){w->args[2 * i], '\0'}, r->words[1 + i], ARGUMENT_MAX);
+        b->arg[i] = number((const char[]){w->args[2 * i], '\0'}, r->words[1 + i],
+                           i == 0 && w->from_zero ? 0 : 1, ARGUMENT_MAX);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------- */
