@@ -156,6 +156,19 @@ static void bury(struct weft__lane *l, struct weft__actor *a, struct weft_msg *l
     }
 }
 
+static struct weft_msg *oldest_first(struct weft_msg *list)
+{
+    struct weft_msg *reversed = NULL;
+
+    while (list) {
+        struct weft_msg *m = list;
+        list = m->next;
+        m->next = reversed;
+        reversed = m;
+    }
+    return reversed;
+}
+
 static void end_message(struct weft__lane *l, struct weft_msg *m)
 {
     if (m)
@@ -177,7 +190,6 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
         weft__message_unhold(m);
         weft__message_drop(l, m, WEFT_EGONE);
     }
-    bury(l, a, x->more);
     weft__request_end_all(l, a);
     weft__plan_end(a);
     weft__memory_put(x->name);
@@ -195,10 +207,12 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     /* seq_cst: after the close, see names.c. */
     if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
-    bury(l, a, pushed);
-    bury(l, a, a->in);
     if (WEFT__RARE(!weft__stash_is_empty(&a->stash)))
         bury(l, a, weft__stash_clear(&a->stash));
+    bury(l, a, a->in);
+    if (WEFT__RARE(a->unusual & WEFT__MORE))
+        bury(l, a, a->extra->more);
+    bury(l, a, oldest_first(pushed));
     bury(l, a, gated);
     if (a->current && WEFT__RARE(a->unusual & WEFT__DUE))
         weft__message_dead(l, a->current, WEFT_EGONE); /* nobody has read it yet */

@@ -379,7 +379,8 @@ static void write_name(FILE *text, const char *before, const struct weft__gate *
     if (name)
         fprintf(text, "%s\"%s\"", before, name);
     else
-        fprintf(text, "%s%llx of the function at %p", before, (unsigned long long)g->pid, (void *)g->fn);
+        fprintf(text, "%sactor %llx of the function at %p", before, (unsigned long long)g->pid,
+                (void *)g->fn);
 }
 
 /* Under `waits`: "a" -> "b" -> "a", to be said when no lock is held. */
