@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "fibers/notes.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 
 static char *message_slab(size_t bytes);
 static char *carve_blocks(size_t bytes);
@@ -97,15 +97,16 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
     /* release: a sender to the last owner that takes this for its gate finds another pid (bound.c). */
     atomic_store_explicit(&a->fn, fn, memory_order_release);
     /* relaxed: who may set them has no pid of it yet */
-    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
+    __atomic_store_n(&a->at_once,
+                     WEFT__IS_PHASE(unusual & WEFT__THREAD ? WEFT__RUNNING : WEFT__START) |
+                         WEFT__IS_UNUSUAL(unusual),
+                     __ATOMIC_RELAXED);
     atomic_store_explicit(&a->named, 0, memory_order_relaxed);
     a->state = arg;
     a->in = a->current = NULL;
     a->stash.word = 0;
     a->stack = NULL;
     a->type_count = 0;
-    a->phase = unusual & WEFT__THREAD ? WEFT__RUNNING : WEFT__START;
-    a->unusual = (uint16_t)unusual;
     weft__inbox_open(&a->box);
     weft__lane_count(&l->spawned);
     return a;
@@ -198,6 +199,24 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     a->extra = NULL;
 }
 
+/* What it has not read, in mailbox order; of what it skipped only if that was little. */
+static __attribute__((noinline)) void bury_all(struct weft__lane *l, struct weft__actor *a,
+                                               struct weft_msg *pushed, struct weft_msg *gated)
+{
+    struct weft_msg *current = a->unusual & WEFT__DUE ? a->current : NULL;
+
+    if (current) {
+        a->current = current->next = NULL;
+        bury(l, a, current);
+    }
+    bury(l, a, weft__stash_clear(&a->stash));
+    bury(l, a, a->in);
+    if (a->unusual & WEFT__MORE)
+        bury(l, a, a->extra->more);
+    bury(l, a, oldest_first(pushed));
+    bury(l, a, gated);
+}
+
 void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
 {
     bool             bounded = a->unusual & WEFT__BOUNDED;
@@ -207,15 +226,11 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     /* seq_cst: after the close, see names.c. */
     if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
-    if (WEFT__RARE(!weft__stash_is_empty(&a->stash)))
-        bury(l, a, weft__stash_clear(&a->stash));
-    bury(l, a, a->in);
-    if (WEFT__RARE(a->unusual & WEFT__MORE))
-        bury(l, a, a->extra->more);
-    bury(l, a, oldest_first(pushed));
-    bury(l, a, gated);
-    if (a->current && WEFT__RARE(a->unusual & WEFT__DUE))
-        weft__message_dead(l, a->current, WEFT_EGONE); /* nobody has read it yet */
+    if (WEFT__RARE(pushed || a->in || gated || !weft__stash_is_empty(&a->stash) ||
+                   a->unusual & (WEFT__DUE | WEFT__MORE)))
+        bury_all(l, a, pushed, gated);
+    if (WEFT__LIKELY(weft__fast_can_end(l, a->current)))
+        weft__fast_end_current(l, a);
     else
         end_message(l, a->current);
     if (a->extra)

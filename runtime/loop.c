@@ -305,10 +305,6 @@ static void end_current(struct weft__lane *l, struct weft__actor *a)
 static __attribute__((noinline)) bool settle_rarely(struct weft__lane *l, struct weft__actor *a,
                                                     struct weft_msg **m)
 {
-    if (!(a->unusual & (WEFT__ARRANGED | WEFT__FOLLOWS | WEFT__PLANNED | WEFT__THENS))) {
-        finish(l, a, 0);
-        return false;
-    }
     end_current(l, a);
     a->unusual &= ~(uint32_t)WEFT__SERVING;
     if (a->unusual & WEFT__ARRANGED)
@@ -342,8 +338,12 @@ static inline bool go_on_with_batch(struct weft__lane *l, struct weft__actor *a,
 static inline __attribute__((always_inline)) bool settle(struct weft__lane *l, struct weft__actor *a,
                                                          struct weft_msg **m)
 {
-    if (WEFT__RARE(a->unusual != (WEFT__ARRANGED | WEFT__HANDLER)))
-        return settle_rarely(l, a, m);
+    if (WEFT__RARE(a->unusual != (WEFT__ARRANGED | WEFT__HANDLER))) {
+        if (a->unusual & (WEFT__ARRANGED | WEFT__FOLLOWS | WEFT__PLANNED | WEFT__THENS))
+            return settle_rarely(l, a, m);
+        finish(l, a, 0);
+        return false;
+    }
     if (WEFT__RARE(!weft__stash_is_empty(&a->stash)) || WEFT__RARE(!weft__fast_can_end(l, a->current)))
         return settle_rarely(l, a, m);
     weft__fast_end_current(l, a);
