@@ -145,10 +145,12 @@ _Static_assert(sizeof(struct weft__actor) == 2 * WEFT__LINE_BYTES, "a plain acto
 
 /* What each thread that meets weft has of its own. */
 struct weft__lane {
-    struct weft__actor      *self;   /* who runs here */
-    struct weft__worker     *worker; /* NULL in a thread of the user's */
-    struct weft__stack      *spare;  /* the worker's loop runs here; the next actor to block keeps it */
-    struct weft__cells       messages, actors;
+    struct weft__actor  *self;   /* who runs here */
+    struct weft__worker *worker; /* NULL in a thread of the user's */
+    struct weft__worker
+                       *sender; /* the same, but NULL while a guard runs: plain sends ask no more than this */
+    struct weft__stack *spare;  /* the worker's loop runs here; the next actor to block keeps it */
+    struct weft__cells  messages, actors;
     struct weft__stack_cache stacks;
     struct weft__actor      *hand;        /* taken from a queue already: the loop runs it first */
     void                    *home;        /* the worker thread's own stack */
@@ -247,6 +249,10 @@ static inline uint32_t weft__actor_generation(uint64_t pid)
     return (uint32_t)(pid >> (WEFT__SLOT_BITS + WEFT__KIND_BITS)) & ((1u << WEFT__GENERATION_BITS) - 1);
 }
 
+/* ---- misuse.c --------------------------------------------------------------------------- */
+_Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
+
 /* ---- message.c, types.c -------------------------------------------------------------- */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
 /* The same for the runtime's own use; without a body it is zero. */
@@ -290,6 +296,12 @@ int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft
 int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
 int weft__send_end(struct weft__lane *l,
                    int                error); /* returns the error; a fiber whose turn is over gives way */
+/* Ends the actor if a guard calls. */
+static inline void weft__send_check(const struct weft__lane *l)
+{
+    if (WEFT__RARE(l->guarding))
+        weft__misuse(WEFT_EINVALID, "a guard sends: it may only read");
+}
 /* The user's message is the runtime's now, to be sent by the calling actor. Not 0: it is gone. */
 int weft__send_claim(struct weft__lane **l, weft_msg *m);
 /* ---- react.c ----------------------------------------------------------------------------- */
@@ -406,9 +418,5 @@ void               weft__system_ended(int reason); /* the first actor has */
 int  weft__system_hold(void);
 void weft__system_release(void);
 bool weft__system_runs(void);
-
-/* ---- misuse.c --------------------------------------------------------------------------- */
-_Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
 
 #endif

@@ -156,6 +156,24 @@ static void dismiss(struct weft__gate *g, size_t bytes)
     g->bytes -= bytes;
 }
 
+/* The first that is not urgent. */
+static struct weft_msg *pop_plain(struct weft__gate *g)
+{
+    struct weft_msg **at = &g->fresh, *before = NULL;
+
+    while (*at && (*at)->flags & WEFT__MSG_URGENT) {
+        before = *at;
+        at = &before->next;
+    }
+    struct weft_msg *m = *at;
+    if (!m)
+        return NULL;
+    *at = m->next;
+    if (g->fresh_last == m)
+        g->fresh_last = before;
+    return m;
+}
+
 static struct weft_msg *pop_fresh(struct weft__gate *g)
 {
     struct weft_msg *m = g->fresh;
@@ -185,9 +203,11 @@ static struct weft_msg *oldest(struct weft__gate *g)
     struct weft_msg *m = weft__stash_take(&g->old, &(struct weft__sought){.fits = is_plain}, &passed);
 
     if (!m)
-        m = pop_fresh(g);
+        m = pop_plain(g);
     if (!m)
         m = weft__stash_take(&g->old, &(struct weft__sought){.fits = is_any}, &passed);
+    if (!m)
+        m = pop_fresh(g);
     if (!m)
         return NULL;
     m->to = g->pid;
@@ -317,8 +337,6 @@ static int put_at(struct weft__lane *l, weft_pid to, struct weft_msg *m, int how
 {
     if (m->type == WEFT__TYPE_RESPONSE)
         return put_response(l, to, m);
-    if (l->guarding)
-        weft__misuse(WEFT_EINVALID, "a guard sends: it may only read");
     struct weft__gate *g = enter(to);
     if (!g)
         return WEFT_EGONE;

@@ -79,7 +79,7 @@ void __attribute__((noinline)) weft__lane_leave(void)
         pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
         self = l->self;
         l->self = NULL;
-        l->worker = NULL;
+        l->worker = l->sender = NULL;
         pthread_mutex_unlock(&lock);
         if (!self)
             break;

@@ -257,6 +257,8 @@ static weft_ref set(int64_t delay, int64_t period, weft_pid to, weft_type *type,
     weft_ref           ref = {0};
     bool               foreign = l && !l->worker;
 
+    if (l)
+        weft__send_check(l);
     if (!l || !may_be_sent(type, body, period) || (foreign && weft__system_hold())) {
         if (type)
             weft__message_unsent(type, body);

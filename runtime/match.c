@@ -63,19 +63,27 @@ static bool convert(struct weft__lane *l, const weft_case *c, struct weft_msg *m
     return false;
 }
 
+static void guard(struct weft__lane *l, struct weft__actor *a, bool on)
+{
+    l->guarding = on;
+    l->sender = on ? NULL : l->worker;
+    if (on)
+        a->unusual |= WEFT__GUARDING; /* so that no plain path is taken */
+    else
+        a->unusual &= ~(uint32_t)WEFT__GUARDING;
+}
+
 static bool asks_fit(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
 {
     struct weft__actor *a = l->self;
     bool                fits = true;
 
-    l->guarding = true;
-    a->unusual |= WEFT__GUARDING; /* so that no plain path is taken */
+    guard(l, a, true);
     if (c->when)
         fits = c->when(m, c->with);
     if (fits && c->project)
         fits = convert(l, c, m);
-    a->unusual &= ~(uint32_t)WEFT__GUARDING;
-    l->guarding = false;
+    guard(l, a, false);
     return fits;
 }
 
@@ -92,8 +100,7 @@ void weft__match_forget(struct weft__lane *l)
 {
     struct weft_msg *list = l->converted;
 
-    l->guarding = false;
-    l->self->unusual &= ~(uint32_t)WEFT__GUARDING;
+    guard(l, l->self, false);
     l->converted = NULL;
     drop_all(l, list); /* a body that is not filled yet is zero, and destroyed as such */
 }

@@ -144,6 +144,7 @@ weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
             weft__message_unsent(type, body);
         return (weft_pending){0};
     }
+    weft__send_check(l);
     if (WEFT__LIKELY(body))
         m = weft__fast_message(l, type, body);
     if (WEFT__RARE(!m) && !(m = weft__message_new(l, type, body, &error)))

@@ -110,6 +110,8 @@ static int send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 static struct weft_msg *message(struct weft__lane **l, weft_type *type, const void *body, int *error)
 {
     *l = weft__lane_need();
+    if (*l)
+        weft__send_check(*l);
     *error = WEFT_EINVALID;
     if (!type || !type->name || (!body && type->bytes))
         return NULL;
@@ -134,13 +136,13 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane();
 
-    if (WEFT__RARE(!l->worker) || WEFT__RARE(!type) || WEFT__RARE(!body))
+    if (WEFT__RARE(!l->sender) || WEFT__RARE(!type) || WEFT__RARE(!body))
         return send_slowly(to, type, body);
     struct weft_msg *m = weft__fast_message(l, type, body);
     if (WEFT__RARE(!m))
         return send_slowly(to, type, body);
     m->from = weft__actor_pid(l->self);
-    return post(l, l->worker, to, m);
+    return post(l, l->sender, to, m);
 }
 
 int weft_send_as_body(weft_pid from, weft_pid to, weft_type *type, const void *body)
@@ -235,7 +237,7 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
     if (WEFT__LIKELY(way == 0))
         return weft_send_body(to, type, body);
     l = weft__lane();
-    struct weft_msg *answer = WEFT__LIKELY(l->worker && type && body) ? weft__fast_message(l, type, body)
+    struct weft_msg *answer = WEFT__LIKELY(l->sender && type && body) ? weft__fast_message(l, type, body)
                                                                       : NULL;
     if (!answer && !(answer = message(&l, type, body, &error)))
         return error;
@@ -254,6 +256,7 @@ static struct weft__lane *claim(weft_msg *m, int *error)
         weft_drop(m);
         return NULL;
     }
+    weft__send_check(l);
     weft__message_claim(l, m);
     m->flags &= ~(uint64_t)WEFT__MSG_URGENT;
     return l;

@@ -60,7 +60,7 @@ static void *work(void *arg)
     if (!s)
         return NULL;
     weft__lane_lock(); /* weft__thread_release_all looks at it */
-    l->worker = worker;
+    l->worker = l->sender = worker;
     weft__lane_unlock();
     l->spare = s;
     l->stack_class = stack_class;

@@ -413,6 +413,25 @@ Test(bound, that_drops_the_oldest_makes_room)
     cr_expect_eq(counted().full_drops - before.full_drops, 2);
 }
 
+static void drops_oldest_but_urgent(void *arg)
+{
+    (void)arg;
+    begin(drains, (weft_bound){.messages = 2, .full = WEFT_FULL_DROP_OLDEST});
+    weft_send_urgent(r, A, 1);
+    for (int i = 2; i <= 4; i++)
+        weft_send(r, A, i);
+    weft_send_urgent(r, A, 5);
+    weft_send_urgent(r, A, 6); /* nothing else is left to drop but the first */
+    let_go();
+}
+
+Test(bound, that_drops_the_oldest_drops_what_is_urgent_last)
+{
+    run(drops_oldest_but_urgent);
+    cr_expect_str_eq(noted(), "| A5 A6 ");
+    cr_expect_eq(counted().full_drops, 4);
+}
+
 static void waits_for_b(void *arg)
 {
     (void)arg;

@@ -2035,6 +2035,10 @@ static void receives_case(void) { weft_receive_case(WEFT_FOREVER, &go); }
 static void sleeps(void) { weft_sleep(weft_ms(1)); }
 static void yields(void) { weft_yield(); }
 static void asks(void) { weft_ask(weft_ms(1), weft_self(), B, 1); }
+static void sends(void) { weft_send(weft_self(), B, 1); }
+static void sends_urgently(void) { weft_send_urgent(weft_self(), B, 1); }
+static void sends_later(void) { weft_send_after(weft_ms(1), weft_self(), B, 1); }
+static void passes(void) { weft_pass(weft_self(), weft_make(B, 1)); }
 
 static void refused_in_guards(void (*what)(void), const char *name)
 {
@@ -2065,7 +2069,14 @@ Test(match, by_a_guard_that_receives_by_cases_makes_no_sense)
 }
 Test(match, by_a_guard_that_sleeps_makes_no_sense) { refused_in_guards(sleeps, "weft_sleep"); }
 Test(match, by_a_guard_that_yields_makes_no_sense) { refused_in_guards(yields, "weft_yield"); }
-Test(match, by_a_guard_that_asks_makes_no_sense) { refused_in_guards(asks, "weft_await"); }
+Test(match, by_a_guard_that_asks_makes_no_sense) { refused_in_guards(asks, "sends"); }
+Test(match, by_a_guard_that_sends_makes_no_sense)
+{
+    refused_in_guards(sends, "sends");
+    refused_in_guards(sends_urgently, "sends");
+    refused_in_guards(sends_later, "sends");
+    refused_in_guards(passes, "sends");
+}
 
 static bool waits_to_project(const weft_msg *m, const void *with, void *value)
 {

@@ -20,7 +20,7 @@ extern "C" {
 
 enum weft_full {
     WEFT_FULL_FAIL,        /* the send returns WEFT_EFULL; what its body owns is destroyed */
-    WEFT_FULL_DROP_OLDEST, /* what waits longest makes room; it is a dead letter (WEFT_EFULL) */
+    WEFT_FULL_DROP_OLDEST, /* what waits longest makes room, urgent ones last; a dead letter (WEFT_EFULL) */
     WEFT_FULL_DROP_NEWEST  /* what is sent is a dead letter (WEFT_EFULL); the send returns 0 */
 };
 

@@ -9,7 +9,7 @@
  * A set can be stored, passed, joined with another, and used in receive, react and become alike. The message that is
  * taken is the first in mailbox order that any case matches; of several cases that match, the first counts (so WEFT_ANY
  * comes last), and those of or_else come after. Types alone are found in constant time, however long the mailbox; all
- * else is tested message by message, each once a wait.
+ * else is tested message by message, each once a wait. A response that is there comes before all messages.
  */
 #ifndef WEFT_CASE_H
 #define WEFT_CASE_H
