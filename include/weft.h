@@ -272,7 +272,8 @@ weft_pid weft_whereis(const char *name); /* nobody, if nobody has it */
 int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* as weft_send to who has it now */
 
 /* Sends later, from you; or every so often, at least 1 us apart, the first after one period. Not sooner, ever; in a
- * system with a seed by virtual time. {0}: no memory, WEFT_EINVALID (no type; a period of 0; a body that owns something
+ * system with a seed by virtual time. What repeats ends with its receiver, and does not make up for beats it was too late
+ * for. {0}: no memory, WEFT_EINVALID (no type; a period of 0; a body that owns something
  * can be sent once only), or the system ends; what the body owns is destroyed then. */
 #define weft_send_after(delay, to, ...) weft_send_after_body(delay, to, WEFT__TYPED(__VA_ARGS__))
 #define weft_send_every(period, to, ...) weft_send_every_body(period, to, WEFT__TYPED(__VA_ARGS__))
@@ -298,8 +299,7 @@ int weft_run_with(weft_fn *first, void *arg, const weft_config *how, size_t size
 
 /* Where Weft's heap memory comes from: malloc and free unless you say otherwise, before anything else. Called
  * from any thread, with locks of Weft's held: they must not call Weft. Stacks, messages and control blocks are mapped,
- * and do not come from here. WEFT_EBUSY: too
- * late. WEFT_EINVALID: a function is missing. */
+ * and do not come from here. WEFT_EBUSY: too late. WEFT_EINVALID: a function is missing. */
 typedef struct weft_allocator {
     void *(*get)(size_t bytes, void *with);
     void (*put)(void *block, void *with);

@@ -84,8 +84,8 @@ static inline enum weft__push weft__inbox_push(struct weft__inbox *box, struct w
     }
 }
 
-/* Reader only: all that was pushed, oldest first, or NULL. What is urgent, or not meant for `to` but for the slot's last
- * owner, is added to *others. */
+/* Reader only: all that was pushed, oldest first, or NULL. What is urgent, or not meant for `to` but for the slot's
+ * last owner, is added to *others. */
 static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_t to,
                                                 struct weft_msg **others)
 {
@@ -126,8 +126,8 @@ static inline bool weft__inbox_unpark(struct weft__inbox *box, uint64_t parked)
 /* Reader only, while it is not parked: closes, and returns what was pushed, newest first. */
 static inline struct weft_msg *weft__inbox_close(struct weft__inbox *box)
 {
-    /* acquire = A. release: what the reader did is seen by whoever opens the slot again. seq_cst: what the reader looks at
-     * afterwards, others wrote before they looked at the word, or see it closed (names.c). */
+    /* acquire = A. release: what the reader did is seen by whoever opens the slot again. seq_cst: what the reader looks
+     * at afterwards, others wrote before they looked at the word, or see it closed (names.c). */
     return (struct weft_msg *)atomic_exchange_explicit(&box->word, WEFT__INBOX_CLOSED, memory_order_seq_cst);
 }
 

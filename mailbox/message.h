@@ -31,9 +31,8 @@ struct weft_msg {
         unsigned char      small[WEFT__SMALL_BODY];
         struct weft__body *large;
     };
-    uint64_t
-        flags; /* WEFT__MSG_...; above them the real type of a response on its way; above that the number of a
-                     * request, or 0 */
+    /* WEFT__MSG_...; above them the real type of a response on its way; above that the number of a request, or 0 */
+    uint64_t flags;
 };
 
 enum {
@@ -82,9 +81,9 @@ static inline void weft__message_arrive(struct weft_msg *m)
 /* A body that does not fit. 16 bytes of header keep what follows aligned for anything. */
 struct weft__body {
     size_t bytes;
-    _Atomic size_t
-        shares; /* messages that have it. relaxed to add: who adds has one; release and acquire to take away:
-                            * the last one frees what the others have read */
+    /* Messages that have it. relaxed to add: who adds has one; release and acquire to take away: the last one frees
+     * what the others have read. */
+    _Atomic size_t shares;
 };
 
 _Static_assert(sizeof(struct weft_msg) == WEFT__LINE_BYTES, "a message is one cache line");

@@ -49,8 +49,8 @@ enum {
     WEFT__PLANNED = 2048, /* it has steps or behaviours, for when nothing is arranged */
     WEFT__FOLLOWS = 4096, /* a step is arranged for when it returns: extra->plan */
     WEFT__SERVING = 8192, /* it waits by a behaviour, or for responses: nothing was arranged */
-    WEFT__CASES = 32768,  /* what is arranged is for cases */
-    WEFT__DUE = 16384     /* its handler is to be called with `current`, whatever comes */
+    WEFT__DUE = 16384,    /* its handler is to be called with `current`, whatever comes */
+    WEFT__CASES = 32768   /* what is arranged is for cases */
 };
 
 /* Where they lie in `at_once`. */
@@ -108,14 +108,14 @@ struct weft__actor {
     _Atomic uint64_t    pid;    /* any thread; changes when the slot gets a new owner */
     struct weft__extra *extra;
     struct weft__owned *owned;
-    /* What it was spawned with: its name, if it has no other. If its mailbox is bounded, and its pid says so: what keeps
-     * the bound; read by any thread, which must then find the same pid as before. */
+    /* What it was spawned with: its name, if it has no other. If its mailbox is bounded, and its pid says so: what
+     * keeps the bound; read by any thread, which must then find the same pid as before. */
     union {
         _Atomic(weft_fn *)           fn;
         _Atomic(struct weft__gate *) gate;
     };
 
-    /* The second line: its owner only (inbox.h I2). */
+    /* The second line: its owner only (inbox.h I2), but for two bytes at its end. */
     struct weft_msg    *in;    /* messages not yet tested, oldest first */
     struct weft__stash  stash; /* those that were skipped */
     struct weft__stack *stack; /* while it keeps one */
@@ -174,8 +174,9 @@ extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;
 /* initial-exec: no call to find it, also in the shared library. */
 extern WEFT__HIDDEN __thread struct weft__lane *weft__lane_here __attribute__((tls_model("initial-exec")));
 
-/* This thread's; one where nobody runs, and no worker, if it has none yet. A fiber may go on in another thread, and a compiler may keep the address of a
- * thread-local variable over a call, so it is read by code that the compiler does not look into, each time. */
+/* This thread's; one where nobody runs, and no worker, if it has none yet. A fiber may go on in another thread, and a
+ * compiler may keep the address of a thread-local variable over a call, so it is read by code that the compiler does
+ * not look into, each time. */
 static inline struct weft__lane *weft__lane(void)
 {
     struct weft__lane *l;
@@ -249,174 +250,6 @@ static inline uint32_t weft__actor_generation(uint64_t pid)
     return (uint32_t)(pid >> (WEFT__SLOT_BITS + WEFT__KIND_BITS)) & ((1u << WEFT__GENERATION_BITS) - 1);
 }
 
-/* ---- misuse.c --------------------------------------------------------------------------- */
-_Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
-
-/* ---- message.c, types.c -------------------------------------------------------------- */
-struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
-/* The same for the runtime's own use; without a body it is zero. */
-struct weft_msg *weft__message_of(struct weft__lane *l, weft_type *type, const void *body);
-size_t           weft__message_bytes(const struct weft_msg *m);    /* of its body */
-void weft__message_free(struct weft__lane *l, struct weft_msg *m); /* it was read: a request is dropped */
-void weft__message_end(struct weft__lane *l, struct weft_msg *m,
-                       int why); /* the same, and a request fails so */
-void weft__message_drop(struct weft__lane *l, struct weft_msg *m,
-                        int why); /* destroys its body; a request fails */
-void weft__message_dead(struct weft__lane *l, struct weft_msg *m,
-                        int why);                                   /* the same, and it is a dead letter */
-void weft__message_unsent(const weft_type *type, const void *body); /* destroys what the body owns */
-void weft__message_hold(struct weft__actor *a, struct weft_msg *m); /* it is the user's: listed */
-void weft__message_unhold(struct weft_msg *m);
-void weft__message_claim(struct weft__lane *l, struct weft_msg *m); /* whoever had it has it no more */
-/* One more with the same body, and nothing else of it but type, label and sender. NULL: no memory. */
-struct weft_msg *weft__message_copy(struct weft__lane *l, const struct weft_msg *m);
-bool             weft__message_is_sharable(const struct weft_msg *m); /* its body owns nothing */
-enum {
-    WEFT__TYPE_ANY = 1,
-    WEFT__TYPE_RESPONSE,                /* a response on its way */
-    WEFT__TYPE_BELL,                    /* no message: a gate has some (bound.c) */
-    WEFT__TYPE_INNER = WEFT__TYPE_BELL, /* up to here: never seen by the user */
-    WEFT__TYPE_FAILED,
-    WEFT__TYPE_DEAD_LETTER
-};
-unsigned         weft__types_id(weft_type *type); /* interned at need; 0: no memory, or it has no name */
-const weft_type *weft__types_of(unsigned id);
-bool             weft__types_owns(unsigned id);                /* a body of that type owns something */
-void             weft__types_destroy(unsigned id, void *body); /* what a body of that type owns */
-
-/* ---- send.c ------------------------------------------------------------------------------ */
-/* To a mailbox, from wherever: no turn ends here. m is gone afterwards. 0, or an error and a dead letter. */
-int weft__send_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m);
-int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m); /* as the user's: it may give way */
-/* To who lives there, whatever the kind; m->to and the rest are set. WEFT_EGONE: m is still the caller's. */
-int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
-/* To a mailbox, and nothing else: no code of the user's runs. An error: m is still the caller's. What had to make room
- * is added to *dropped, and for the caller to bury. */
-int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
-int weft__send_end(struct weft__lane *l,
-                   int                error); /* returns the error; a fiber whose turn is over gives way */
-/* Ends the actor if a guard calls. */
-static inline void weft__send_check(const struct weft__lane *l)
-{
-    if (WEFT__RARE(l->guarding))
-        weft__misuse(WEFT_EINVALID, "a guard sends: it may only read");
-}
-/* The user's message is the runtime's now, to be sent by the calling actor. Not 0: it is gone. */
-int weft__send_claim(struct weft__lane **l, weft_msg *m);
-/* ---- react.c ----------------------------------------------------------------------------- */
-/* Ends the actor if `call` may not be made here, or not with something on this stack. */
-void weft__react_check(struct weft__lane *l, const char *call, const void *state);
-bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state);
-
-/* ---- match.c ----------------------------------------------------------------------------- */
-bool weft__match_fits(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
-/* What was the last to fit is received: its label, its handler, what it is converted to. */
-struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
-struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a); /* from what was skipped */
-struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a,
-                                  struct weft__stash *stash); /* what fits; not accepted yet */
-void             weft__match_forget(struct weft__lane *l);    /* a guard ended its actor */
-struct weft_msg *weft__match_response(struct weft__actor *a); /* from what was answered, if it waits so */
-
-/* ---- request.c --------------------------------------------------------------------------- */
-extern weft_type weft__request_type; /* of every response, on its way */
-void             weft__request_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
-/* The response, if it is there: the request is closed then. */
-struct weft_msg *weft__request_take(struct weft__actor *a, uint64_t number);
-/* The same, left there, as it came. */
-const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number);
-bool weft__request_is_ready(const struct weft__actor *a); /* some handler's response is there */
-void weft__request_run(struct weft__actor *a);            /* runs one such */
-int  weft__request_fail(struct weft__lane *l, const struct weft_msg *m, int why); /* leaves m; or no memory */
-void weft__request_abandon(struct weft__lane *l, struct weft_msg *m); /* m goes on without its request */
-void weft__request_end_all(struct weft__lane *l, struct weft__actor *a);
-int  weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struct weft_msg *m);
-/* For waits of the runtime's own that end with an answer. 0, NULL: no memory. */
-uint64_t weft__request_open(struct weft__actor *a);
-struct weft_msg *
-weft__request_blank(struct weft__lane *l); /* an answer: WEFT_FAILED, with an int to be filled in */
-struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a, uint64_t number,
-                                    weft_span time); /* leaves it open; NULL: the time is over */
-void             weft__request_close(struct weft__actor *a, uint64_t number);
-void weft__request_name(struct weft_msg *m); /* the response has arrived: it has its own type again */
-
-/* ---- plan.c ------------------------------------------------------------------------------ */
-/* Nothing was arranged. True: something goes on, or is waited for (then type_count is 0). */
-enum weft__next { WEFT__ENDS, WEFT__WAITS, WEFT__STEPS };
-enum weft__next weft__plan_next(struct weft__actor *a);
-void            weft__plan_end(struct weft__actor *a);
-
-/* ---- later.c, names.c, letters.c, bound.c -------------------------------------------------- */
-weft_ref weft__later_send(struct weft__lane *l, int64_t delay, int64_t period, weft_pid to,
-                          struct weft_msg *m);
-void     weft__later_prepare(void);                 /* before the first start */
-void     weft__later_end_all(struct weft__lane *l); /* while no worker runs */
-void     weft__names_forget(weft_pid who);          /* all of its names */
-void     weft__letters_forget(weft_pid who);
-bool     weft__letters_send(struct weft__lane *l, struct weft_msg *m, int why); /* false: nobody wants it */
-int      weft__bound_give(struct weft__actor *a, const struct weft_bound *bound);
-int      weft__bound_send(struct weft__lane *l, weft_pid to, struct weft_msg *m);
-/* As weft__send_put. */
-int weft__bound_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
-struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a); /* as in wait.c */
-struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a); /* its bell rang */
-struct weft_msg *weft__bound_close(struct weft__lane  *l,
-                                   struct weft__actor *a); /* all that it held, in no order */
-void             weft__bound_end(struct weft__actor *a);
-void     weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a); /* it waits for room, and ends */
-weft_fn *weft__bound_fn(struct weft__actor *a);
-
-/* ---- wait.c: parking --------------------------------------------------------------------- ----------------------------------------------------- */
-struct weft_msg *weft__wait_first(struct weft__lane  *l,
-                                  struct weft__actor *a); /* a new wait: from the oldest on */
-struct weft_msg *weft__wait_again(struct weft__lane  *l,
-                                  struct weft__actor *a);            /* the same wait: what is new */
-void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a); /* what is urgent is stashed */
-bool weft__wait_is_over(struct weft__actor *a);                      /* TIMED, and its deadline has passed */
-int  weft__wait_until(struct weft__actor *a, int64_t deadline);      /* before it parks; -1: no memory */
-void weft__wait_done(struct weft__actor *a);
-
-/* What it waits for, while a wait in its middle waits for something else: that wait's frame keeps it. */
-struct weft__wanted {
-    void   *type;
-    uint8_t type_count;
-};
-static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint8_t count)
-{
-    struct weft__wanted kept = {a->type, a->type_count};
-
-    a->type = type;
-    a->type_count = count;
-    a->parked += WEFT__INBOX_NEXT_WAIT;
-    return kept;
-}
-static inline void weft__wait_restore(struct weft__actor *a, struct weft__wanted kept)
-{
-    a->type = kept.type;
-    a->type_count = kept.type_count;
-}
-/* Waits on its stack until a message comes, or the time is over: NULL. `current` is what was received, afterwards. */
-struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time);
-
-/* ---- loop.c ----------------------------------------------------------------------------- */
-void             weft__loop(void);
-struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
-void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
-_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
-void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
-
-/* ---- thread.c, system.c ----------------------------------------------------------------- */
-struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
-struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
-void               weft__thread_wake(struct weft__actor *a);
-void               weft__thread_end(struct weft__lane *l, struct weft__actor *a); /* with its thread */
-void               weft__thread_sleep(weft_span time);
-void               weft__thread_release_all(void); /* the system has ended: nobody will write to them */
-void               weft__system_ended(int reason); /* the first actor has */
-/* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
-int  weft__system_hold(void);
-void weft__system_release(void);
-bool weft__system_runs(void);
+#include "runtime/parts.h"
 
 #endif

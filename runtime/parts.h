@@ -1,0 +1,224 @@
+/* parts.h - private to weft. What each file of runtime/ offers to the others. Included by actor.h.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ */
+#ifndef WEFT__PARTS_H
+#define WEFT__PARTS_H
+
+#include "runtime/actor.h"
+
+/* ---- misuse.c --------------------------------------------------------------------------- */
+
+_Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
+
+/* ---- types.c ---------------------------------------------------------------------------- */
+
+enum {
+    WEFT__TYPE_ANY = 1,
+    WEFT__TYPE_RESPONSE,                /* a response on its way */
+    WEFT__TYPE_BELL,                    /* no message: a gate has some (gate.h) */
+    WEFT__TYPE_INNER = WEFT__TYPE_BELL, /* up to here: never seen by the user */
+    WEFT__TYPE_FAILED,
+    WEFT__TYPE_DEAD_LETTER
+};
+
+/* Interned at need; 0: no memory, or it has no name. */
+unsigned         weft__types_id(weft_type *type);
+const weft_type *weft__types_of(unsigned id);
+/* A body of that type owns something. */
+bool weft__types_owns(unsigned id);
+/* What a body of that type owns. */
+void weft__types_destroy(unsigned id, void *body);
+
+/* ---- message.c -------------------------------------------------------------------------- */
+
+struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error);
+/* The same for the runtime's own use; without a body it is zero. */
+struct weft_msg *weft__message_of(struct weft__lane *l, weft_type *type, const void *body);
+/* One more with the same body, and nothing else of it but type, label and sender. NULL: no memory. */
+struct weft_msg *weft__message_copy(struct weft__lane *l, const struct weft_msg *m);
+/* Its body owns nothing. */
+bool weft__message_is_sharable(const struct weft_msg *m);
+/* Of its body. */
+size_t weft__message_bytes(const struct weft_msg *m);
+
+/* Four ends. It was read: a request is dropped; or fails for that reason; its body is destroyed, too; and it is a dead
+ * letter, too. */
+void weft__message_free(struct weft__lane *l, struct weft_msg *m);
+void weft__message_end(struct weft__lane *l, struct weft_msg *m, int why);
+void weft__message_drop(struct weft__lane *l, struct weft_msg *m, int why);
+void weft__message_dead(struct weft__lane *l, struct weft_msg *m, int why);
+/* Destroys what the body of a message owns that could not be made. */
+void weft__message_unsent(const weft_type *type, const void *body);
+
+/* It is the user's, and in its actor's list of such; or no longer; or whoever had it has it no more. */
+void weft__message_hold(struct weft__actor *a, struct weft_msg *m);
+void weft__message_unhold(struct weft_msg *m);
+void weft__message_claim(struct weft__lane *l, struct weft_msg *m);
+
+/* ---- send.c ----------------------------------------------------------------------------- */
+
+/* As the user's: it may give way. */
+int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* From wherever: no turn ends here. m is gone afterwards. 0, or an error and a dead letter. */
+int weft__send_quietly(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* To who lives there, whatever the kind; m->to and the rest are set. WEFT_EGONE: m is still the caller's. */
+int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* To a mailbox, and nothing else: no code of the user's runs. An error: m is still the caller's. What had to make room
+ * is added to *dropped, and for the caller to bury. */
+int weft__send_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
+/* Returns the error; a fiber whose turn is over gives way. */
+int weft__send_end(struct weft__lane *l, int error);
+/* The user's message is the runtime's now, to be sent by the calling actor. Not 0: it is gone. */
+int weft__send_claim(struct weft__lane **l, weft_msg *m);
+
+/* Ends the actor if a guard calls. */
+static inline void weft__send_check(const struct weft__lane *l)
+{
+    if (WEFT__RARE(l->guarding))
+        weft__misuse(WEFT_EINVALID, "a guard sends: it may only read");
+}
+
+/* ---- react.c ---------------------------------------------------------------------------- */
+
+/* Ends the actor if `call` may not be made here, or not with something on this stack. */
+void weft__react_check(struct weft__lane *l, const char *call, const void *state);
+bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state);
+
+/* ---- match.c ---------------------------------------------------------------------------- */
+
+bool weft__match_fits(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* What was the last to fit is received: its label, its handler, what it is converted to. */
+struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* From what was skipped, accepted; from any stash, not accepted yet. */
+struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a);
+struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a, struct weft__stash *stash);
+/* From what was answered, if it waits for that. */
+struct weft_msg *weft__match_response(struct weft__actor *a);
+/* A guard ended its actor. */
+void weft__match_forget(struct weft__lane *l);
+
+/* ---- request.c -------------------------------------------------------------------------- */
+
+/* Of every response, on its way. */
+extern weft_type weft__request_type;
+
+void weft__request_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* The response has its own type again. */
+void weft__request_name(struct weft_msg *m);
+/* The response, if it is there; the first closes the request, the second leaves all as it is. */
+struct weft_msg       *weft__request_take(struct weft__actor *a, uint64_t number);
+const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number);
+/* Some handler's response is there; runs one such. */
+bool weft__request_is_ready(const struct weft__actor *a);
+void weft__request_run(struct weft__actor *a);
+int  weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struct weft_msg *m);
+/* Answers for m, and leaves it; or no memory. */
+int weft__request_fail(struct weft__lane *l, const struct weft_msg *m, int why);
+/* m goes on without its request. */
+void weft__request_abandon(struct weft__lane *l, struct weft_msg *m);
+void weft__request_end_all(struct weft__lane *l, struct weft__actor *a);
+
+/* For waits of the runtime's own that end with an answer. 0, NULL: no memory. */
+uint64_t weft__request_open(struct weft__actor *a);
+void     weft__request_close(struct weft__actor *a, uint64_t number);
+/* An answer: WEFT_FAILED, with an int to be filled in. */
+struct weft_msg *weft__request_blank(struct weft__lane *l);
+/* Leaves it open; NULL: the time is over. */
+struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a, uint64_t number,
+                                    weft_span time);
+
+/* ---- plan.c ----------------------------------------------------------------------------- */
+
+/* Nothing was arranged: what is next. WAITS: for a behaviour, or for responses alone; type_count is 0 then. */
+enum weft__next { WEFT__ENDS, WEFT__WAITS, WEFT__STEPS };
+enum weft__next weft__plan_next(struct weft__actor *a);
+void            weft__plan_end(struct weft__actor *a);
+
+/* ---- later.c, names.c, letters.c -------------------------------------------------------- */
+
+weft_ref weft__later_send(struct weft__lane *l, int64_t delay, int64_t period, weft_pid to,
+                          struct weft_msg *m);
+/* Before the first start; while no worker runs. */
+void weft__later_prepare(void);
+void weft__later_end_all(struct weft__lane *l);
+/* All of its names. */
+void weft__names_forget(weft_pid who);
+void weft__letters_forget(weft_pid who);
+/* False: nobody wants it. */
+bool weft__letters_send(struct weft__lane *l, struct weft_msg *m, int why);
+
+/* ---- bound.c ---------------------------------------------------------------------------- */
+
+int weft__bound_give(struct weft__actor *a, const struct weft_bound *bound);
+int weft__bound_send(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* As weft__send_put. */
+int weft__bound_put(struct weft__lane *l, weft_pid to, struct weft_msg *m, struct weft_msg **dropped);
+/* A new wait; the same, because its bell rang: as in wait.c. */
+struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a);
+struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a);
+/* All that it held, in no order; then, when its mailbox is closed as well, the gate is free. */
+struct weft_msg *weft__bound_close(struct weft__lane *l, struct weft__actor *a);
+void             weft__bound_end(struct weft__actor *a);
+/* It waits for room, and ends. */
+void     weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
+weft_fn *weft__bound_fn(struct weft__actor *a);
+
+/* ---- wait.c ----------------------------------------------------------------------------- */
+
+/* A new wait: from the oldest on; the same wait: what is new. */
+struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a);
+struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a);
+/* What is urgent is stashed. */
+void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a);
+/* Before it parks; -1: no memory. */
+int weft__wait_until(struct weft__actor *a, int64_t deadline);
+/* TIMED, and its deadline has passed. */
+bool weft__wait_is_over(struct weft__actor *a);
+void weft__wait_done(struct weft__actor *a);
+/* Waits on its stack until a message comes, or the time is over: NULL. `current` is what was received, afterwards. */
+struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time);
+
+/* What it waits for, while a wait in its middle waits for something else: that wait's frame keeps it. */
+struct weft__wanted {
+    void   *type;
+    uint8_t type_count;
+};
+static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint8_t count)
+{
+    struct weft__wanted kept = {a->type, a->type_count};
+
+    a->type = type;
+    a->type_count = count;
+    a->parked += WEFT__INBOX_NEXT_WAIT;
+    return kept;
+}
+static inline void weft__wait_restore(struct weft__actor *a, struct weft__wanted kept)
+{
+    a->type = kept.type;
+    a->type_count = kept.type_count;
+}
+
+/* ---- loop.c ----------------------------------------------------------------------------- */
+void             weft__loop(void);
+struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
+void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
+_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
+void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
+
+/* ---- thread.c, system.c ----------------------------------------------------------------- */
+struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
+struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
+void               weft__thread_wake(struct weft__actor *a);
+void               weft__thread_end(struct weft__lane *l, struct weft__actor *a); /* with its thread */
+void               weft__thread_sleep(weft_span time);
+void               weft__thread_release_all(void); /* the system has ended: nobody will write to them */
+void               weft__system_ended(int reason); /* the first actor has */
+/* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
+int  weft__system_hold(void);
+void weft__system_release(void);
+bool weft__system_runs(void);
+
+#endif
