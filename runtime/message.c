@@ -191,16 +191,10 @@ void weft__message_unhold(struct weft_msg *m)
     m->flags &= ~(uint64_t)(WEFT__MSG_KEPT | WEFT__MSG_LISTED);
 }
 
-static void must_live(const weft_msg *m)
-{
-    if (WEFT__RARE(m->type == WEFT__MSG_FREE))
-        weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
-}
-
 /* Whoever had it has it no more. */
 void weft__message_claim(struct weft__lane *l, struct weft_msg *m)
 {
-    must_live(m);
+    weft__message_must_live(m);
     struct weft__actor *a = l->self;
 
     if (a && a->current == m)
@@ -222,7 +216,7 @@ const char *weft_name(const weft_msg *m)
 {
     if (!m)
         return "WEFT_TIMEOUT";
-    must_live(m);
+    weft__message_must_live(m);
     return weft__types_of(m->type)->name;
 }
 
@@ -230,7 +224,7 @@ weft_pid weft_sender(const weft_msg *m)
 {
     if (!m)
         return WEFT_NOBODY;
-    must_live(m);
+    weft__message_must_live(m);
     return (weft_pid){m->from};
 }
 
@@ -247,7 +241,7 @@ static __attribute__((noinline)) void *body_of_another(weft_msg *m, weft_type *t
     if (!m)
         weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the time was over: no message",
                      type->name);
-    must_live(m);
+    weft__message_must_live(m);
     weft__misuse(WEFT_ETYPE, "the body of %s was asked for, but the message is %s", type->name, weft_name(m));
 }
 
@@ -309,7 +303,7 @@ weft_msg *weft_keep(weft_msg *m)
 {
     if (!m)
         return NULL;
-    must_live(m);
+    weft__message_must_live(m);
     if (!(m->flags & (WEFT__MSG_KEPT | WEFT__MSG_FIXED))) {
         struct weft__lane *l = weft__lane();
         weft__message_claim(l, m);
@@ -343,7 +337,7 @@ weft_msg *weft_share(weft_msg *m)
 {
     if (!m)
         return NULL;
-    must_live(m);
+    weft__message_must_live(m);
     struct weft__lane *l = weft__lane_need();
     weft_msg          *copy = l && weft__message_is_sharable(m) ? weft__message_copy(l, m) : NULL;
     if (copy)
@@ -355,7 +349,7 @@ void weft_drop(weft_msg *m)
 {
     if (!m)
         return;
-    must_live(m);
+    weft__message_must_live(m);
     struct weft__lane *l = weft__lane_need();
     if (!l) { /* a thread that has no memory for its first steps loses a cell */
         destroy_body(m);

@@ -53,6 +53,13 @@ void weft__message_dead(struct weft__lane *l, struct weft_msg *m, int why);
 /* Destroys what the body of a message owns that could not be made. */
 void weft__message_unsent(const weft_type *type, const void *body);
 
+/* The user still uses it. */
+static inline void weft__message_must_live(const weft_msg *m)
+{
+    if (WEFT__RARE(m->type == WEFT__MSG_FREE))
+        weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
+}
+
 /* It is the user's, and in its actor's list of such; or no longer; or whoever had it has it no more. */
 void weft__message_hold(struct weft__actor *a, struct weft_msg *m);
 void weft__message_unhold(struct weft_msg *m);
@@ -114,7 +121,6 @@ const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t 
 /* Some handler's response is there; runs one such. */
 bool weft__request_is_ready(const struct weft__actor *a);
 void weft__request_run(struct weft__actor *a);
-int  weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struct weft_msg *m);
 /* Answers for m, and leaves it; or no memory. */
 int weft__request_fail(struct weft__lane *l, const struct weft_msg *m, int why);
 /* m goes on without its request. */

@@ -74,40 +74,25 @@ static struct weft__asked *grow(struct weft__extra *x)
     return t;
 }
 
-/* Its first, or many are open, or the next number's place is taken. NULL: no memory. */
-static __attribute__((noinline)) struct entry *open_slowly(struct weft__actor *a)
-{
-    struct weft__extra *x = weft__actor_extra(a);
-    struct weft__asked *t = x ? x->asked : NULL;
-
-    if (WEFT__RARE(!t) || WEFT__RARE(t->open * 2 > t->mask))
-        t = x ? grow(x) : NULL;
-    if (!t)
-        return NULL;
-    uint64_t number = t->next;
-    while (WEFT__RARE(!number) || WEFT__RARE(t->at[number & t->mask].number)) /* at most half are taken */
-        number = (number + 1) & WEFT__REQUESTS_MAX;
-    struct entry *e = &t->at[number & t->mask];
-    e->number = number;
-    t->next = (number + 1) & WEFT__REQUESTS_MAX;
-    t->open++;
-    return e;
-}
-
-/* A new one; NULL: no memory. */
-static inline struct entry *open_entry(struct weft__actor *a)
+/* The next one, if the table has it. */
+static inline struct entry *next_entry(const struct weft__actor *a)
 {
     struct weft__asked *t = WEFT__LIKELY(a->extra) ? a->extra->asked : NULL;
-    uint64_t            number = WEFT__LIKELY(t) ? t->next : 0;
 
-    if (WEFT__RARE(!number) || WEFT__RARE(t->open * 2 > t->mask) ||
-        WEFT__RARE(t->at[number & t->mask].number))
-        return open_slowly(a);
-    struct entry *e = &t->at[number & t->mask];
+    if (WEFT__RARE(!t) || WEFT__RARE(!t->next) || WEFT__RARE(t->open * 2 > t->mask))
+        return NULL;
+    struct entry *e = &t->at[t->next & t->mask];
+    return WEFT__LIKELY(!e->number) ? e : NULL;
+}
+
+static inline uint64_t take_entry(struct weft__asked *t, struct entry *e)
+{
+    uint64_t number = t->next;
+
     e->number = number;
     t->next = (number + 1) & WEFT__REQUESTS_MAX;
     t->open++;
-    return e;
+    return number;
 }
 
 static void close_entry(struct weft__actor *a, struct entry *e)
@@ -124,19 +109,36 @@ static void close_entry(struct weft__actor *a, struct entry *e)
 
 uint64_t weft__request_open(struct weft__actor *a)
 {
-    struct entry *e = open_entry(a);
+    struct weft__extra *x = weft__actor_extra(a);
+    struct weft__asked *t = x ? x->asked : NULL;
 
-    return e ? e->number : 0;
+    if (!t || t->open * 2 > t->mask)
+        t = x ? grow(x) : NULL;
+    if (!t)
+        return 0;
+    while (!t->next || t->at[t->next & t->mask].number) /* at most half are taken */
+        t->next = (t->next + 1) & WEFT__REQUESTS_MAX;
+    return take_entry(t, &t->at[t->next & t->mask]);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
-weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
+static inline weft_pending post(struct weft__lane *l, weft_pid to, struct weft_msg *m, uint64_t number)
+{
+    m->flags |= number << WEFT__MSG_NUMBER_SHIFT | WEFT__MSG_OPEN;
+    m->from = weft__actor_pid(l->self);
+    weft__send(l, to, m);
+    return (weft_pending){number};
+}
+
+/* A thread, or its first, or many are open, or the next number's place is taken; what weft_send_body does not do. */
+static __attribute__((noinline)) weft_pending request_slowly(weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane();
     struct weft_msg   *m = NULL;
     int                error;
 
+    weft__send_check(l);
     if (!l->self)
         l = weft__thread_actor();
     if (!l || !type || (!body && type->bytes)) {
@@ -144,21 +146,26 @@ weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
             weft__message_unsent(type, body);
         return (weft_pending){0};
     }
-    weft__send_check(l);
-    if (WEFT__LIKELY(body))
-        m = weft__fast_message(l, type, body);
-    if (WEFT__RARE(!m) && !(m = weft__message_new(l, type, body, &error)))
-        return (weft_pending){0};
-    struct entry *e = open_entry(l->self);
-    if (!e) {
+    m = weft__message_new(l, type, body, &error);
+    uint64_t number = m ? weft__request_open(l->self) : 0;
+    if (number)
+        return post(l, to, m, number);
+    if (m)
         weft__message_drop(l, m, 0);
-        return (weft_pending){0};
-    }
-    weft_pending pending = {e->number};
-    m->flags |= e->number << WEFT__MSG_NUMBER_SHIFT | WEFT__MSG_OPEN;
-    m->from = weft__actor_pid(l->self);
-    weft__send(l, to, m);
-    return pending;
+    return (weft_pending){0};
+}
+
+weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (WEFT__RARE(!l->sender) || WEFT__RARE(!type) || WEFT__RARE(!body))
+        return request_slowly(to, type, body);
+    struct entry    *e = next_entry(l->self);
+    struct weft_msg *m = WEFT__LIKELY(e) ? weft__fast_message(l, type, body) : NULL;
+    if (WEFT__RARE(!m))
+        return request_slowly(to, type, body);
+    return post(l, to, m, take_entry(l->self->extra->asked, e));
 }
 
 /* ---- answering ---------------------------------------------------------------------------------------- */
@@ -166,15 +173,6 @@ weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
 static void address(struct weft_msg *m, uint64_t number)
 {
     weft__message_address(m, WEFT__TYPE_RESPONSE, number);
-}
-
-int weft__request_respond(struct weft__lane *l, const struct weft_msg *to, struct weft_msg *m)
-{
-    ((struct weft_msg *)to)->flags &= ~(
-        uint64_t)WEFT__MSG_OPEN; /* the receiver's own message, in all but the name */
-    m->from = l->self ? weft__actor_pid(l->self) : 0;
-    address(m, weft__message_request(to));
-    return weft__send(l, (weft_pid){to->from}, m);
 }
 
 static inline void name(struct weft_msg *m)

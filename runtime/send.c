@@ -205,16 +205,10 @@ int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
 
 /* ---- replies, and messages that are moved --------------------------------------------------------------- */
 
-/* 0: plainly to its sender; 1: as the response; WEFT_EGONE: it was answered before. */
-static int way_back(const weft_msg *m)
-{
-    if (m->flags & WEFT__MSG_OPEN)
-        return 1;
-    return weft__message_request(m) ? WEFT_EGONE : 0;
-}
+static inline bool is_open(const weft_msg *m) { return m->flags & WEFT__MSG_OPEN; }
 
-/* The request `to` was answered before. */
-static int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+/* `to` is a request that was answered before. */
+static __attribute__((noinline)) int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
 {
     m->from = self_of(l);
     m->to = to->from;
@@ -222,26 +216,53 @@ static int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m
     return weft__send_end(weft__lane(), WEFT_EGONE);
 }
 
-int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
+/* To an open request. */
+static inline int respond(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+{
+    /* the receiver's own message, in all but the name */
+    ((weft_msg *)to)->flags &= ~(uint64_t)WEFT__MSG_OPEN;
+    m->from = self_of(l);
+    weft__message_address(m, WEFT__TYPE_RESPONSE, weft__message_request(to));
+    return post(l, l->worker, (weft_pid){to->from}, m);
+}
+
+static int reply(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+{
+    if (is_open(to))
+        return respond(l, to, m);
+    if (weft__message_request(to))
+        return too_late(l, to, m);
+    m->from = self_of(l);
+    return post(l, l->worker, (weft_pid){to->from}, m);
+}
+
+/* Not plainly to an open request, nor to who sent something else. */
+static __attribute__((noinline)) int reply_slowly(const weft_msg *to, weft_type *type, const void *body)
 {
     struct weft__lane *l;
-    int                error;
+    int                error = WEFT_EINVALID;
+    struct weft_msg   *m = NULL;
 
-    if (!m) {
-        if (type)
-            weft__message_unsent(type, body);
-        return WEFT_EINVALID;
-    }
-    weft_pid to = weft_sender(m);
-    int      way = way_back(m);
-    if (WEFT__LIKELY(way == 0))
-        return weft_send_body(to, type, body);
-    l = weft__lane();
-    struct weft_msg *answer = WEFT__LIKELY(l->sender && type && body) ? weft__fast_message(l, type, body)
-                                                                      : NULL;
-    if (!answer && !(answer = message(&l, type, body, &error)))
+    if (!to && type)
+        weft__message_unsent(type, body);
+    if (!to)
         return error;
-    return way > 0 ? weft__request_respond(l, m, answer) : too_late(l, m, answer);
+    weft__message_must_live(to);
+    m = message(&l, type, body, &error);
+    return m ? reply(l, to, m) : error;
+}
+
+int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
+{
+    struct weft__lane *l = weft__lane();
+
+    if (WEFT__RARE(!m) || WEFT__RARE(!type) || WEFT__RARE(!body) || WEFT__RARE(!l->sender))
+        return reply_slowly(m, type, body);
+    weft__message_must_live(m);
+    if (!weft__message_request(m))
+        return weft_send_body((weft_pid){m->from}, type, body);
+    struct weft_msg *answer = WEFT__LIKELY(is_open(m)) ? weft__fast_message(l, type, body) : NULL;
+    return WEFT__LIKELY(answer) ? respond(l, m, answer) : reply_slowly(m, type, body);
 }
 
 /* m, whoever had it, is the runtime's. NULL: there is no m, or no memory. */
@@ -293,16 +314,16 @@ int weft_forward(weft_pid to, weft_msg *m)
 int weft_reply_pass(const weft_msg *to, weft_msg *m)
 {
     struct weft__lane *l;
-    int                error = weft__send_claim(&l, m);
+    int                error;
 
+    if (to)
+        weft__message_must_live(to);
+    error = weft__send_claim(&l, m);
     if (error)
         return error;
     if (!to) {
         weft__message_drop(l, m, WEFT_EDROPPED);
         return WEFT_EINVALID;
     }
-    int way = way_back(to);
-    if (way > 0)
-        return weft__request_respond(l, to, m);
-    return way == 0 ? post(l, l->worker, weft_sender(to), m) : too_late(l, to, m);
+    return reply(l, to, m);
 }
