@@ -106,7 +106,7 @@ typedef struct weft_type {
     WEFT__TYPE(T, 0, NULL)
 
 enum { WEFT_TIMEOUT = 0 };              /* the tag of no message */
-WEFT__OWN_SIGNAL(WEFT_ANY, 1);          /* in a list of types: whatever the others do not match */
+WEFT__OWN_WILDCARD(WEFT_ANY, 1);        /* in a list of types: whatever the others do not match; never sent */
 WEFT__OWN_MESSAGE(WEFT_FAILED, 2, int); /* instead of a response: why there is none */
 
 /* Of a message that was received; `m` stays yours to read until the actor's next receive, or until its

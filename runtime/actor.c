@@ -180,18 +180,22 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft__extra *x = a->extra;
 
-    if (x->wants_letters)
-        weft__letters_forget((weft_pid){weft__actor_pid(a)});
     if (x->knocks_at.id)
         weft__bound_withdraw(l, a);
     weft__timers_unset(&x->timer);
+    end_message(l, x->aside);
     end_message(l, x->answer);
-    while (x->held) {
+    while (x->held || x->asked) { /* what is destroyed may make and ask again */
         struct weft_msg *m = x->held;
+        if (!m) {
+            weft__request_end_all(l, a);
+            continue;
+        }
         weft__message_unhold(m);
         weft__message_drop(l, m, WEFT_EGONE);
     }
-    weft__request_end_all(l, a);
+    if (x->wants_letters)
+        weft__letters_forget((weft_pid){weft__actor_pid(a)});
     weft__plan_end(a);
     weft__memory_put(x->name);
     weft__memory_put(x->list);

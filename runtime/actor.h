@@ -40,7 +40,7 @@ enum {
     WEFT__MORE = 16,        /* some of what it took lies in extra->more, behind `in` */
     WEFT__BOUNDED = 32,     /* its mailbox has a gate */
     WEFT__REACT_TIMED = 64, /* what is arranged has a time */
-    WEFT__GUARDING = 128,   /* a guard of its cases runs: it may not wait, nor give way */
+    WEFT__CALLED = 128, /* a guard or a destroy function runs, and must come back: no wait, no arrangement */
     WEFT__NOT_PLAIN = 255,
     /* These keep no receive from the plain path. */
     WEFT__FIRST = 256,    /* the system ends with it */
@@ -70,6 +70,12 @@ struct weft__owned {
     size_t              bytes;
 };
 
+/* What an actor waits for: as in its control block. */
+struct weft__wanted {
+    void   *type;
+    uint8_t type_count;
+};
+
 /* What only some actors need. */
 struct weft__extra {
     struct weft__timer  timer;
@@ -85,10 +91,13 @@ struct weft__extra {
     struct weft_msg    *more; /* taken, behind `in`, oldest first */
     struct weft_msg    *more_last;
     struct weft_msg    *answer; /* the response it awaited last, and has not kept */
+    struct weft_msg    *aside;  /* while it waits for something else: what it has received */
     struct weft_msg    *held;   /* what it made or kept, and has not given away */
     struct weft__asked *asked;  /* its open requests: request.c */
-    weft_handler       *run;    /* while the handler of a response runs: what the actor waits for */
+    weft_handler       *run;    /* while the handler of a response runs: what the actor waits for, */
     void               *state;
+    struct weft__wanted waits; /* and goes on waiting for, if that is still the same */
+    bool                resumes;
     struct weft__plan  *plan;  /* its steps and behaviours: plan.c */
     _Atomic uint32_t    woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
     unsigned            stack_class; /* if it is SIZED */

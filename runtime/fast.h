@@ -133,7 +133,7 @@ static inline bool weft__fast_over(struct weft__actor *a)
 /* A fiber gives way when its turn is over; a handler, a guard, and whoever destroys what a message owned, never do. */
 static inline bool weft__fast_may_yield(const struct weft__lane *l)
 {
-    return l->self && !(l->self->unusual & (WEFT__HANDLER | WEFT__GUARDING)) && !l->destroying;
+    return l->self && !(l->self->unusual & (WEFT__HANDLER | WEFT__CALLED));
 }
 
 /* It goes on, with a message or with none because the time is over. A wait that is TIMED: weft__wait_done first. */

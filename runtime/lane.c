@@ -75,6 +75,8 @@ void __attribute__((noinline)) weft__lane_leave(void)
 
     if (l == &nowhere)
         return;
+    if (l->guarding && l->self) /* a guard has ended its thread */
+        weft__match_forget(l);
     for (struct weft__actor *self;;) {
         pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
         self = l->self;
@@ -86,6 +88,8 @@ void __attribute__((noinline)) weft__lane_leave(void)
         weft__thread_end(l,
                          self); /* a thread's actor ends with it; a destroy function may make it one again */
     }
+    l->destroying = 0;
+    l->guarding = false;
     weft__cells_flush(&l->messages, &weft__messages);
     weft__cells_flush(&l->actors, &weft__actors);
     weft__stack_flush(&l->stacks);

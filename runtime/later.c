@@ -119,6 +119,11 @@ static int64_t done(struct weft__lane *l, struct later *t)
     return WEFT__NEVER;
 }
 
+static int64_t later_than(int64_t time, int64_t period)
+{
+    return period < WEFT__NEVER - time ? time + period : WEFT__NEVER;
+}
+
 /* Under the timers' lock. */
 static int64_t fire(struct weft__timer *timer, int64_t now)
 {
@@ -132,8 +137,8 @@ static int64_t fire(struct weft__timer *timer, int64_t now)
         return done(l, t);
     if (!t->period)
         return done(l, t);
-    int64_t next = timer->when + t->period; /* without memory for this one, too */
-    return next > now ? next : now + t->period;
+    int64_t next = later_than(timer->when, t->period); /* without memory for this one, too */
+    return next > now ? next : later_than(now, t->period);
 }
 
 static void end(struct weft__lane *l, struct later *t)
@@ -164,6 +169,7 @@ static void finish(void)
 
     l->fired = NULL;
     l->doomed = NULL;
+    l->sender = NULL; /* nobody runs here: who sends in a destroy function does not take the plain way */
     while (fired) {
         struct later *t = fired;
         fired = t->next;
@@ -177,35 +183,47 @@ static void finish(void)
         doomed = m->next;
         bury(m, m->tag);
     }
+    l->sender = l->worker;
 }
 
 /* ---- setting and cancelling ----------------------------------------------------------------------------- */
 
 void weft__later_prepare(void) { weft__timers_fired = finish; }
 
+/* {0}: no memory, and m is still the caller's. */
+static weft_ref schedule(int64_t delay, int64_t period, weft_pid to, struct weft_msg *m)
+{
+    struct later *t = weft__memory_get(sizeof *t);
+    int64_t       when = weft__clock_after(delay);
+    weft_ref      ref = {0};
+
+    if (!t)
+        return ref;
+    *t = (struct later){.timer.fire = fire, .period = period, .to = to, .message = m};
+    m->to = to.id;
+    pthread_mutex_lock(&lock);
+    if (enter(t)) {
+        ref.id = t->id; /* it may fire at once */
+        if (weft__timers_set(&t->timer, when) < 0) {
+            leave(t);
+            ref.id = 0;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!ref.id)
+        weft__memory_put(t);
+    else if (weft__timers_earliest() >= when)
+        weft__crew_timed(); /* whoever sleeps must hear of it, as we may be busy */
+    return ref;
+}
+
 weft_ref weft__later_send(struct weft__lane *l, int64_t delay, int64_t period, weft_pid to,
                           struct weft_msg *m)
 {
-    struct later *t = weft__memory_get(sizeof *t);
-    weft_ref      ref = {0};
+    weft_ref ref = schedule(delay, period, to, m);
 
-    if (t) {
-        *t = (struct later){.timer.fire = fire, .period = period, .to = to, .message = m};
-        m->to = to.id;
-        pthread_mutex_lock(&lock);
-        if (enter(t)) {
-            ref.id = t->id; /* it may fire at once */
-            if (weft__timers_set(&t->timer, weft__clock_after(delay)) < 0) {
-                leave(t);
-                ref.id = 0;
-            }
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    if (ref.id)
-        return ref;
-    weft__memory_put(t);
-    weft__message_drop(l, m, WEFT_EMEMORY);
+    if (!ref.id)
+        weft__message_drop(l, m, WEFT_EMEMORY);
     return ref;
 }
 
@@ -225,18 +243,35 @@ int weft_cancel(weft_ref timer)
     return 0;
 }
 
+/* The next record that is left from that place on, taken out; NULL: there is none. */
+static struct later *next_left(uint32_t *place)
+{
+    struct later *t = NULL;
+
+    pthread_mutex_lock(&lock);
+    while (!t && *place < room)
+        t = table[(*place)++];
+    if (t) {
+        weft__timers_unset(&t->timer);
+        leave(t);
+    }
+    pthread_mutex_unlock(&lock);
+    return t;
+}
+
 void weft__later_end_all(struct weft__lane *l)
 {
-    for (uint32_t i = 0; i < room; i++)
-        if (table[i]) {
-            weft__timers_unset(&table[i]->timer);
-            end(l, table[i]);
-        }
+    uint32_t place = 0; /* nothing new is set any more */
+
+    for (struct later *t; (t = next_left(&place));)
+        end(l, t);
+    pthread_mutex_lock(&lock);
     weft__memory_put(table);
     weft__memory_put(free_places);
     table = NULL;
     free_places = NULL;
     room = free_count = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- what the user calls ---------------------------------------------------------------------------------- */
@@ -251,28 +286,35 @@ static bool may_be_sent(weft_type *type, const void *body, int64_t period)
     return id && !weft__types_owns(id);
 }
 
+/* A thread that is no worker: while a system runs, which hears of it. */
+static weft_ref schedule_from_outside(int64_t delay, int64_t period, weft_pid to, struct weft_msg *m)
+{
+    if (weft__system_hold())
+        return (weft_ref){0};
+    weft_ref ref = schedule(delay, period, to, m);
+    weft__system_release();
+    return ref;
+}
+
 static weft_ref set(int64_t delay, int64_t period, weft_pid to, weft_type *type, const void *body)
 {
     struct weft__lane *l = weft__lane_need();
     weft_ref           ref = {0};
-    bool               foreign = l && !l->worker;
 
     if (l)
         weft__send_check(l);
-    if (!l || !may_be_sent(type, body, period) || (foreign && weft__system_hold())) {
+    if (!l || !may_be_sent(type, body, period)) {
         if (type)
             weft__message_unsent(type, body);
         return ref;
     }
     struct weft_msg *m = weft__message_of(l, type, body);
-    if (m) {
-        m->from = l->self ? weft__actor_pid(l->self) : 0;
-        ref = weft__later_send(l, delay, period, to, m);
-    }
-    if (foreign) {
-        weft__crew_timed();
-        weft__system_release();
-    }
+    if (!m)
+        return ref;
+    m->from = l->self ? weft__actor_pid(l->self) : 0;
+    ref = l->worker ? schedule(delay, period, to, m) : schedule_from_outside(delay, period, to, m);
+    if (!ref.id)
+        weft__message_drop(l, m, WEFT_EMEMORY);
     return ref;
 }
 

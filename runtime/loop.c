@@ -67,11 +67,14 @@ static void run_answer(void *actor, weft_msg *m)
 }
 
 /* It reacts, and a response is there that has a handler of its own. Then that runs, and what the actor waits for stays
- * arranged meanwhile, as if the handler had done it. */
-static bool answers(struct weft__actor *a)
+ * arranged meanwhile, as if the handler had done it. If it has looked at all there is, it need not look again unless
+ * the handler waits, or arranges something. */
+static bool answers(struct weft__actor *a, bool looked)
 {
     if (WEFT__LIKELY(a->phase != WEFT__REACTING || !weft__request_is_ready(a)))
         return false;
+    a->extra->resumes = looked;
+    a->extra->waits = (struct weft__wanted){a->type, a->type_count};
     a->extra->run = a->run;
     a->extra->state = a->state;
     if (a->unusual & WEFT__TIMED) {
@@ -89,15 +92,12 @@ static bool answers(struct weft__actor *a)
 static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
     *m = NULL;
-    if (WEFT__RARE(weft__fast_is_urgent(a))) {
-        weft__wait_urgent(l, a);
-        *m = weft__match_stash(l, a);
-    } else {
-        *m = weft__fast_next(a);
-    }
+    if (WEFT__RARE(weft__fast_is_urgent(a)))
+        weft__wait_urgent(l, a, false);
+    *m = weft__fast_next(a);
     if (!*m)
         *m = weft__wait_again(l, a);
-    if (!*m && answers(a))
+    if (!*m && answers(a, true))
         return true;
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);
@@ -261,11 +261,23 @@ static void begin_time(struct weft__actor *a)
         weft__misuse(WEFT_EMEMORY, "no memory for a timer");
 }
 
+/* It was interrupted by the handler of a response, and waits for the same still. */
+static bool resumes(struct weft__actor *a)
+{
+    struct weft__extra *x = a->extra;
+    bool same = x && x->resumes && x->waits.type == a->type && x->waits.type_count == a->type_count;
+
+    if (x)
+        x->resumes = false;
+    return same;
+}
+
 /* What settle does not do: a time, other messages, the end of a turn, large bodies, full magazines. */
 static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct weft__actor *a,
                                                     struct weft_msg **m)
 {
     uint32_t was = a->unusual;
+    bool     looked = resumes(a);
 
     a->phase = WEFT__REACTING;
     a->parked += WEFT__INBOX_NEXT_WAIT;
@@ -273,10 +285,10 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
     if (was & WEFT__REACT_TIMED)
         begin_time(a);
     *m = NULL;
-    if (answers(a)) /* it came before what is still to be looked at */
+    if (answers(a, looked)) /* it came before what is still to be looked at */
         return call_or_put_off(l, a, NULL);
-    *m = weft__wait_first(l, a);
-    if (!*m && answers(a))
+    *m = looked ? weft__wait_again(l, a) : weft__wait_first(l, a);
+    if (!*m && answers(a, true))
         return call_or_put_off(l, a, NULL);
     if (!*m && !weft__fast_over(a)) {
         wait_on(l, a);

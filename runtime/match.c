@@ -68,9 +68,9 @@ static void guard(struct weft__lane *l, struct weft__actor *a, bool on)
     l->guarding = on;
     l->sender = on ? NULL : l->worker;
     if (on)
-        a->unusual |= WEFT__GUARDING; /* so that no plain path is taken */
+        a->unusual |= WEFT__CALLED; /* so that no plain path is taken */
     else
-        a->unusual &= ~(uint32_t)WEFT__GUARDING;
+        a->unusual &= ~(uint32_t)WEFT__CALLED;
 }
 
 static bool asks_fit(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
@@ -105,13 +105,18 @@ void weft__match_forget(struct weft__lane *l)
     drop_all(l, list); /* a body that is not filled yet is zero, and destroyed as such */
 }
 
-static bool case_fits(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
+static bool all_fits(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
 {
-    if (c->of.id || !type_fits(c, m) || (c->from.id && c->from.id != m->from))
+    if (!type_fits(c, m) || (c->from.id && c->from.id != m->from))
         return false;
     if (c->bytes && !field_fits(c, m))
         return false;
     return !(c->when || c->project) || asks_fit(l, c, m);
+}
+
+static bool case_fits(struct weft__lane *l, const weft_case *c, struct weft_msg *m)
+{
+    return !c->of.id && all_fits(l, c, m);
 }
 
 static const weft_case *fitting_case(struct weft__lane *l, const weft_cases *set, struct weft_msg *m)
@@ -153,7 +158,8 @@ static struct weft_msg *exchange(struct weft__lane *l, struct weft_msg *m, struc
 {
     other->from = m->from;
     other->to = m->to;
-    other->flags |= m->flags & ~(uint64_t)WEFT__MSG_LARGE;
+    other->flags |= m->flags & (WEFT__MSG_OPEN | WEFT__MSG_URGENT);
+    other->flags |= weft__message_request(m) << WEFT__MSG_NUMBER_SHIFT;
     m->flags &= ~(uint64_t)WEFT__MSG_OPEN; /* the request is the other's now */
     weft__message_drop(l, m, 0);
     return other;
@@ -266,27 +272,46 @@ struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a)
     return m ? weft__match_accept(l, a, m) : NULL;
 }
 
-static bool response_fits(const weft_case *c, const struct weft_msg *m)
-{
-    unsigned id = weft__types_id(c->type);
+/* ---- responses ---------------------------------------------------------------------------------------- */
 
-    return id == weft__message_answer_type(m) || id == WEFT__TYPE_ANY;
-}
-
-struct weft_msg *weft__match_response(struct weft__actor *a)
+struct weft_msg *weft__match_response(struct weft__lane *l, struct weft__actor *a, uint64_t number)
 {
     const weft_cases *set = a->type_count ? NULL : a->cases;
     const weft_case  *c;
 
     for (size_t i = 0; (c = next_case(&set, &i));) {
-        const struct weft_msg *there = c->of.id ? weft__request_peek(a, c->of.id) : NULL;
-        if (there && response_fits(c, there)) {
-            struct weft_msg *m = weft__request_take(a, c->of.id);
-            m->tag = c->type->tag;
-            if (a->phase == WEFT__REACTING)
-                a->run = c->run ? c->run : nothing;
-            return m;
-        }
+        if (!c->of.id || (number && c->of.id != number))
+            continue;
+        struct weft_msg *there = weft__request_peek(a, c->of.id);
+        if (there && all_fits(l, c, there))
+            return accept_case(l, a, c, weft__request_take(a, c->of.id));
     }
     return NULL;
+}
+
+/* ---- mistakes ----------------------------------------------------------------------------------------- */
+
+void weft__match_check(const char *call, const weft_cases *cases)
+{
+    enum { SETS_MAX = 10000 };
+    unsigned sets = 0;
+
+    if (!cases)
+        weft__misuse(WEFT_EINVALID, "%s needs cases", call);
+    for (const weft_cases *set = cases; set; set = set->or_else) {
+        if (set->count && !set->list)
+            weft__misuse(WEFT_EINVALID, "%s: a set of cases has no list", call);
+        for (size_t i = 0; i < set->count; i++) {
+            const weft_case *c = &set->list[i];
+            if (!c->type || !c->type->name)
+                weft__misuse(WEFT_EINVALID, "%s: a case has no type; any is WEFT_ANY", call);
+            if (c->project && (!c->as || !c->as->name))
+                weft__misuse(WEFT_EINVALID, "%s: a case of %s converts to no type", call, c->type->name);
+            if (c->bytes && !c->with)
+                weft__misuse(WEFT_EINVALID, "%s: a case of %s compares a field with nothing", call,
+                             c->type->name);
+        }
+        if (++sets == SETS_MAX)
+            weft__misuse(WEFT_EINVALID, "%s: or_else goes in a circle", call);
+    }
 }

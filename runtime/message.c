@@ -34,23 +34,18 @@ static int large_body(struct weft_msg *m, size_t bytes, const void *body)
 /* A send takes what the body owns, also one that fails. */
 void weft__message_unsent(const weft_type *type, const void *body)
 {
-    if (!type->destroy || !body)
-        return;
-    struct weft__lane *l = weft__lane_need();
-    if (l)
-        l->destroying++;
-    type->destroy((void *)body);
-    if (l)
-        l->destroying--;
+    if (type->destroy && body)
+        weft__types_call(type->destroy, (void *)body);
 }
 
 /* What weft__fast_message does not do. */
 struct weft_msg *weft__message_new(struct weft__lane *l, weft_type *type, const void *body, int *error)
 {
     unsigned         id = weft__types_id(type);
-    struct weft_msg *m = id ? weft__cells_get(&l->messages, &weft__messages) : NULL;
+    bool             any = id == WEFT__TYPE_ANY; /* that is no message */
+    struct weft_msg *m = id && !any ? weft__cells_get(&l->messages, &weft__messages) : NULL;
 
-    *error = m ? 0 : WEFT_EMEMORY;
+    *error = m ? 0 : any ? WEFT_EINVALID : WEFT_EMEMORY;
     if (m) {
         m->type = id;
         m->flags = 0;

@@ -31,6 +31,8 @@ const weft_type *weft__types_of(unsigned id);
 bool weft__types_owns(unsigned id);
 /* What a body of that type owns. */
 void weft__types_destroy(unsigned id, void *body);
+/* Calls the program, which may send and spawn, but must come back. */
+void weft__types_call(void (*destroy)(void *body), void *body);
 
 /* ---- message.c -------------------------------------------------------------------------- */
 
@@ -102,8 +104,10 @@ struct weft_msg *weft__match_accept(struct weft__lane *l, struct weft__actor *a,
 /* From what was skipped, accepted; from any stash, not accepted yet. */
 struct weft_msg *weft__match_stash(struct weft__lane *l, struct weft__actor *a);
 struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a, struct weft__stash *stash);
-/* From what was answered, if it waits for that. */
-struct weft_msg *weft__match_response(struct weft__actor *a);
+/* From what was answered, if it waits for that: the response with that number, or, 0, any. */
+struct weft_msg *weft__match_response(struct weft__lane *l, struct weft__actor *a, uint64_t number);
+/* Ends the actor if `call` was given cases that make no sense. */
+void weft__match_check(const char *call, const struct weft_cases *cases);
 /* A guard ended its actor. */
 void weft__match_forget(struct weft__lane *l);
 
@@ -115,9 +119,9 @@ extern weft_type weft__request_type;
 void weft__request_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
 /* The response has its own type again. */
 void weft__request_name(struct weft_msg *m);
-/* The response, if it is there; the first closes the request, the second leaves all as it is. */
-struct weft_msg       *weft__request_take(struct weft__actor *a, uint64_t number);
-const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number);
+/* The response, if it is there, with its own type; the first closes the request. */
+struct weft_msg *weft__request_take(struct weft__actor *a, uint64_t number);
+struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number);
 /* Some handler's response is there; runs one such. */
 bool weft__request_is_ready(const struct weft__actor *a);
 void weft__request_run(struct weft__actor *a);
@@ -177,8 +181,8 @@ weft_fn *weft__bound_fn(struct weft__actor *a);
 /* A new wait: from the oldest on; the same wait: what is new. */
 struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a);
 struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a);
-/* What is urgent is stashed. */
-void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a);
+/* What is urgent is put first, in a new wait before all that was skipped. */
+void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew);
 /* Before it parks; -1: no memory. */
 int weft__wait_until(struct weft__actor *a, int64_t deadline);
 /* TIMED, and its deadline has passed. */
@@ -188,14 +192,12 @@ void weft__wait_done(struct weft__actor *a);
 struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time);
 
 /* What it waits for, while a wait in its middle waits for something else: that wait's frame keeps it. */
-struct weft__wanted {
-    void   *type;
-    uint8_t type_count;
-};
 static inline struct weft__wanted weft__wait_for(struct weft__actor *a, void *type, uint8_t count)
 {
     struct weft__wanted kept = {a->type, a->type_count};
 
+    if (a->extra)
+        a->extra->resumes = false;
     a->type = type;
     a->type_count = count;
     a->parked += WEFT__INBOX_NEXT_WAIT;
@@ -205,6 +207,18 @@ static inline void weft__wait_restore(struct weft__actor *a, struct weft__wanted
 {
     a->type = kept.type;
     a->type_count = kept.type_count;
+}
+
+/* What it has received lives on meanwhile; and is ended with it, should it end. The actor has an extra. */
+static inline void weft__wait_aside(struct weft__actor *a)
+{
+    a->extra->aside = a->current;
+    a->current = NULL;
+}
+static inline void weft__wait_back(struct weft__actor *a)
+{
+    a->current = a->extra->aside;
+    a->extra->aside = NULL;
 }
 
 /* ---- loop.c ----------------------------------------------------------------------------- */

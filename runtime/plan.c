@@ -163,6 +163,7 @@ static void arrange(const char *what, weft_fn *first, struct step then)
     if (!then.fn || (!first && !then.loops))
         weft__misuse(WEFT_EINVALID, "%s needs functions", what);
     struct weft__plan *p = plan_of(l->self);
+    l->self->extra->resumes = false;
     p->first = first;
     p->state = then.state;
     p->then = then;
@@ -195,9 +196,9 @@ static void become(const char *what, const weft_cases *cases, void *state, bool 
 
     weft__react_check(l, what, cases);
     weft__react_check(l, what, state);
-    if (!cases)
-        weft__misuse(WEFT_EINVALID, "%s needs cases", what);
+    weft__match_check(what, cases);
     struct weft__plan *p = plan_of(l->self);
+    l->self->extra->resumes = false;
     if (!keep && p->behaviours.used)
         p->behaviours.used--;
     if (!push(&p->behaviours, &b, sizeof b))
@@ -219,6 +220,7 @@ int weft_unbecome(void)
 
     if (!a || !a->extra || !a->extra->plan || !a->extra->plan->behaviours.used)
         return WEFT_EINVALID;
+    a->extra->resumes = false;
     a->extra->plan->behaviours.used--;
     return 0;
 }

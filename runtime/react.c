@@ -46,6 +46,8 @@ void weft__react_check(struct weft__lane *l, const char *call, const void *state
 {
     if (!l->self || l->self->unusual & WEFT__THREAD)
         weft__misuse(WEFT_EINVALID, "%s works in spawned actors only; a thread uses weft_receive", call);
+    if (l->self->unusual & WEFT__CALLED)
+        weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
     if (weft__react_on_stack(l, l->self, state))
         weft__misuse(WEFT_EINVALID, "%s: what it is given lies on the stack, which goes back; see weft_alloc",
                      call);
@@ -55,6 +57,8 @@ void weft__react_check(struct weft__lane *l, const char *call, const void *state
 static void set_time(struct weft__actor *a, weft_span time)
 {
     a->unusual &= ~(uint32_t)(WEFT__REACT_TIMED | WEFT__FOLLOWS | WEFT__CASES);
+    if (a->extra)
+        a->extra->resumes = false; /* a new wait, whatever it is for */
     if (time.ns == INT64_MAX)
         return;
     if (!weft__actor_extra(a))
@@ -80,6 +84,9 @@ static void react_slowly(weft_span time, weft_handler *run, void *state, weft_ty
     weft__react_check(l, "weft_react", state);
     if (!run || !types || n == 0 || n > UINT8_MAX)
         weft__misuse(WEFT_EINVALID, "weft_react needs a handler and at least one type");
+    for (size_t i = 0; i < n; i++)
+        if (!types[i])
+            weft__misuse(WEFT_EINVALID, "weft_react: a type is missing");
     if (n == 1)
         a->type = types[0];
     else if (copy_types(a, types, n) < 0)
@@ -100,8 +107,8 @@ void weft_react_type(weft_handler *run, void *state, weft_type *type)
     struct weft__actor *a = l->self;
 
     if (WEFT__RARE(!a) ||
-        WEFT__RARE(a->unusual &
-                   (WEFT__THREAD | WEFT__REACT_TIMED | WEFT__SIZED | WEFT__FOLLOWS | WEFT__CASES)) ||
+        WEFT__RARE(a->unusual & (WEFT__THREAD | WEFT__CALLED | WEFT__REACT_TIMED | WEFT__SIZED |
+                                 WEFT__FOLLOWS | WEFT__CASES)) ||
         WEFT__RARE(!run) || WEFT__RARE(!type) || WEFT__RARE(near_here(l, state))) {
         react_type_slowly(run, state, type);
         return;
@@ -127,8 +134,7 @@ void weft_react_case_within(weft_span time, weft_handler *late, const weft_cases
 
     weft__react_check(l, "weft_react_case", state);
     weft__react_check(l, "weft_react_case", cases);
-    if (!cases)
-        weft__misuse(WEFT_EINVALID, "weft_react_case needs cases");
+    weft__match_check("weft_react_case", cases);
     l->self->cases = cases;
     set_time(l->self, time);
     l->self->unusual |= WEFT__CASES;

@@ -27,7 +27,7 @@ static inline bool must_give_way(const struct weft__lane *l, const struct weft__
 /* Nobody waits where the runtime has called the program and expects it back. */
 static void refuse_inside(const struct weft__lane *l, const char *call)
 {
-    if (l->destroying || l->guarding)
+    if (l->destroying || l->guarding) /* whoever runs here, or nobody */
         weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
 }
 
@@ -68,6 +68,9 @@ static __attribute__((noinline)) weft_msg *receive_slowly(weft_span time, weft_t
         return NULL;
     if (!types || n == 0 || n > UINT8_MAX)
         weft__misuse(WEFT_EINVALID, "weft_receive needs at least one type");
+    for (size_t i = 0; i < n; i++)
+        if (!types[i])
+            weft__misuse(WEFT_EINVALID, "weft_receive: a type is missing");
     return receive_any_way(l, l->self, time, n == 1 ? (void *)types[0] : (void *)types, n);
 }
 
@@ -80,8 +83,7 @@ weft_msg *weft_receive_case(weft_span time, const struct weft_cases *cases)
         l = weft__thread_actor();
     if (!l)
         return NULL;
-    if (!cases)
-        weft__misuse(WEFT_EINVALID, "weft_receive_case needs cases");
+    weft__match_check("weft_receive_case", cases);
     return receive_any_way(l, l->self, time, (void *)cases, 0);
 }
 
@@ -147,6 +149,9 @@ weft_msg *weft_receive_types(weft_span time, weft_type *const *types, size_t n)
     if (is_unusual(l, a) || WEFT__RARE(time.ns != INT64_MAX) || WEFT__RARE(n - 1 >= UINT8_MAX) ||
         WEFT__RARE(!types))
         return receive_slowly(time, types, n);
+    for (size_t i = 0; i < n; i++)
+        if (WEFT__RARE(!types[i]))
+            return receive_slowly(time, types, n);
     set_types(a, types, n);
     return receive(l, a);
 }
@@ -163,12 +168,13 @@ void weft_sleep(weft_span time)
         return;
     }
     struct weft__actor *a = l->self;
-    struct weft_msg    *current = a->current; /* it lives on */
+    if (!weft__actor_extra(a))
+        weft__misuse(WEFT_EMEMORY, "no memory for a timer");
     struct weft__wanted kept = weft__wait_for(a, NULL, 0);
-
-    weft__wait_again(
-        l, a); /* matches nothing: all is stashed, for `in` must be empty when it parks (inbox.h I1) */
+    weft__wait_aside(a);
+    /* Matches nothing: all is stashed, for `in` must be empty when it parks (inbox.h I1). */
+    weft__wait_again(l, a);
     weft__wait_block(l, a, time);
-    a->current = current;
+    weft__wait_back(a);
     weft__wait_restore(a, kept);
 }

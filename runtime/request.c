@@ -40,6 +40,11 @@ weft_type        weft__request_type = {"(a response)", 0, 0, WEFT__TYPE_RESPONSE
 /* Given when a request could not be made: nobody's, and the same for all. */
 static struct weft_msg no_memory = {.type = WEFT__TYPE_FAILED, .tag = WEFT_FAILED, .flags = WEFT__MSG_FIXED};
 
+static __attribute__((constructor)) void fill_no_memory(void)
+{
+    memcpy(no_memory.small, &(int){WEFT_EMEMORY}, sizeof(int));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------- */
 
 static struct entry *find(const struct weft__actor *a, uint64_t number)
@@ -181,7 +186,11 @@ static inline void name(struct weft_msg *m)
     m->tag = weft__types_of(m->type)->tag; /* whoever awaits it lists no types */
 }
 
-void weft__request_name(struct weft_msg *m) { name(m); }
+void weft__request_name(struct weft_msg *m)
+{
+    if (m->type == WEFT__TYPE_RESPONSE) /* else it has it already */
+        name(m);
+}
 
 struct weft_msg *weft__request_blank(struct weft__lane *l)
 {
@@ -246,21 +255,22 @@ void weft__request_arrived(struct weft__lane *l, struct weft__actor *a, struct w
     make_ready(a->extra->asked, m);
 }
 
-const struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number)
+struct weft_msg *weft__request_peek(const struct weft__actor *a, uint64_t number)
 {
     struct entry *e = find(a, number);
 
-    return e && !e->run ? e->response : NULL;
+    if (!e || e->run || !e->response)
+        return NULL;
+    weft__request_name(e->response);
+    return e->response;
 }
 
 struct weft_msg *weft__request_take(struct weft__actor *a, uint64_t number)
 {
-    struct weft_msg *m = (struct weft_msg *)weft__request_peek(a, number);
+    struct weft_msg *m = weft__request_peek(a, number);
 
-    if (!m)
-        return NULL;
-    close_entry(a, find(a, number));
-    weft__request_name(m);
+    if (m)
+        close_entry(a, find(a, number));
     return m;
 }
 
@@ -294,8 +304,9 @@ static struct weft_msg *await(struct weft__lane *l, struct weft__actor *a, uint6
         struct weft_msg *m = next_response(l, a, time);
         if (!m || weft__message_request(m) == number)
             return m;
+        a->current = NULL; /* it is another's, or late */
+        weft__request_arrived(weft__lane(), a, m);
         l = weft__lane();
-        weft__request_arrived(l, a, m); /* another's, or late */
         if (timed)
             time.ns = until > now_for(a) ? until - now_for(a) : 0;
     }
@@ -315,11 +326,11 @@ struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a,
     struct weft_msg *m = e->response;
 
     if (!m) {
-        struct weft_msg    *current = a->current; /* it lives on */
         struct weft__wanted kept = weft__wait_for(a, &weft__request_type, 1);
+        weft__wait_aside(a);
         m = await(l, a, number, time);
         weft__wait_restore(a, kept);
-        a->current = current;
+        weft__wait_back(a);
     }
     if (m)
         weft__request_name(m);
@@ -335,16 +346,13 @@ static __attribute__((noinline)) weft_msg *await_slowly(weft_pending request, we
     struct weft__actor *a = l->self;
     struct entry       *e = a ? find(a, request.id) : NULL;
 
-    if (!request.id) {
-        int why = WEFT_EMEMORY;
-        memcpy(no_memory.small, &why, sizeof why); /* the same each time */
+    if (!request.id)
         return &no_memory;
-    }
     if (!e || e->run)
         weft__misuse(WEFT_EINVALID,
                      "weft_await of a request that is not open: it was awaited already, or is another "
                      "actor's, or has a handler");
-    if (l->destroying || l->guarding)
+    if (a->unusual & WEFT__CALLED)
         weft__misuse(WEFT_EINVALID, "weft_await in a guard or a destroy function");
     end_answer(l, a->extra);
     a->extra->answer = weft__request_wait(l, a, request.id, time);
@@ -356,6 +364,7 @@ static __attribute__((noinline)) weft_msg *await_slowly(weft_pending request, we
 static __attribute__((noinline)) struct weft_msg *await_on(struct weft__actor *a, struct weft_msg *m,
                                                            uint64_t number)
 {
+    a->current = NULL; /* it is not what is awaited */
     weft__request_arrived(weft__lane(), a, m);
     return await(weft__lane(), a, number, WEFT_FOREVER);
 }
@@ -364,7 +373,7 @@ static __attribute__((noinline)) struct weft_msg *await_on(struct weft__actor *a
 static inline bool is_plain(const struct weft__lane *l, struct weft__actor *a, uint64_t number)
 {
     if (WEFT__RARE(!a) || WEFT__RARE(weft__fast_at_once(a) & WEFT__IS_UNUSUAL(WEFT__NOT_PLAIN)) ||
-        WEFT__RARE(l->destroying) || WEFT__RARE(!weft__fast_is_empty(a)) || WEFT__RARE(!a->extra))
+        WEFT__RARE(!weft__fast_is_empty(a)) || WEFT__RARE(!a->extra))
         return false;
     struct entry *e = find(a, number);
     return WEFT__LIKELY(e) && WEFT__LIKELY(!e->run) && WEFT__LIKELY(!e->response) &&
@@ -379,17 +388,18 @@ weft_msg *weft_await(weft_pending request, weft_span time)
 
     if (WEFT__RARE(time.ns != INT64_MAX) || !is_plain(l, a, request.id))
         return await_slowly(request, time);
-    struct weft_msg *current = a->current; /* it lives on */
+    struct weft_msg *current = a->current;
     a->current = a->extra->answer;
     weft__fast_end_current(l, a);
     a->extra->answer = NULL;
+    a->extra->aside = current;
     a->type = &weft__request_type;
     a->type_count = 1;
     a->parked += WEFT__INBOX_NEXT_WAIT;
     struct weft_msg *m = weft__loop_park(l, a);
     if (WEFT__RARE(weft__message_request(m) != request.id))
         m = await_on(a, m, request.id);
-    a->current = current;
+    weft__wait_back(a);
     struct weft__asked *t = a->extra->asked;
     t->at[request.id & t->mask].number = 0; /* it has nothing else */
     t->open--;
@@ -459,19 +469,18 @@ void weft__request_run(struct weft__actor *a)
     was.run(was.state, over ? NULL : m);
 }
 
+/* What is destroyed on the way may ask again: that goes into a new table. */
 void weft__request_end_all(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__asked *t = a->extra->asked;
-
-    if (!t)
-        return;
-    for (unsigned i = 0; i <= t->mask; i++) {
-        struct entry e = t->at[i];
-        if (e.timer.id && !e.response)
-            weft_cancel(e.timer);
-        if (e.response)
-            weft__message_dead(l, e.response, WEFT_EGONE);
+    for (struct weft__asked *t; (t = a->extra->asked);) {
+        a->extra->asked = NULL;
+        for (unsigned i = 0; i <= t->mask; i++) {
+            struct entry e = t->at[i];
+            if (e.timer.id && !e.response)
+                weft_cancel(e.timer);
+            if (e.response)
+                weft__message_dead(l, e.response, WEFT_EGONE);
+        }
+        weft__memory_put(t);
     }
-    weft__memory_put(t);
-    a->extra->asked = NULL;
 }

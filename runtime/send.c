@@ -168,12 +168,15 @@ size_t weft_send_many_body(const weft_pid *to, size_t n, weft_type *type, const 
         return 0;
     m->from = self_of(l);
     m->tag = 0;
+    if (l->self)
+        weft__message_hold(l->self, m); /* the actor may end while it gives way */
     for (size_t i = 0; to && i < n && weft__message_is_sharable(m); i++) {
         struct weft_msg *copy = weft__message_copy(l, m);
         if (copy && weft__send(l, to[i], copy) == 0)
             sent++;
         l = weft__lane(); /* it may have given way */
     }
+    weft__message_unhold(m);
     weft__message_drop(l, m, 0);
     return sent;
 }
@@ -205,35 +208,40 @@ int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
 
 /* ---- replies, and messages that are moved --------------------------------------------------------------- */
 
-static inline bool is_open(const weft_msg *m) { return m->flags & WEFT__MSG_OPEN; }
+/* Where a reply goes, and as what. */
+struct way {
+    weft_pid to;
+    uint64_t number; /* of the request; 0: it is none */
+    bool     open;   /* which was not answered yet */
+};
 
-/* `to` is a request that was answered before. */
-static __attribute__((noinline)) int too_late(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+static inline struct way way_back(const weft_msg *m)
 {
-    m->from = self_of(l);
-    m->to = to->from;
-    weft__message_dead(l, m, WEFT_EGONE);
-    return weft__send_end(weft__lane(), WEFT_EGONE);
+    weft__message_must_live(m);
+    return (struct way){{m->from}, weft__message_request(m), m->flags & WEFT__MSG_OPEN};
 }
+
+/* The receiver's own message, in all but the name. */
+static inline void close_request(const weft_msg *m) { ((weft_msg *)m)->flags &= ~(uint64_t)WEFT__MSG_OPEN; }
 
 /* To an open request. */
-static inline int respond(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+static inline int respond(struct weft__lane *l, struct way way, struct weft_msg *m)
 {
-    /* the receiver's own message, in all but the name */
-    ((weft_msg *)to)->flags &= ~(uint64_t)WEFT__MSG_OPEN;
     m->from = self_of(l);
-    weft__message_address(m, WEFT__TYPE_RESPONSE, weft__message_request(to));
-    return post(l, l->worker, (weft_pid){to->from}, m);
+    weft__message_address(m, WEFT__TYPE_RESPONSE, way.number);
+    return post(l, l->worker, way.to, m);
 }
 
-static int reply(struct weft__lane *l, const weft_msg *to, struct weft_msg *m)
+static int reply(struct weft__lane *l, struct way way, struct weft_msg *m)
 {
-    if (is_open(to))
-        return respond(l, to, m);
-    if (weft__message_request(to))
-        return too_late(l, to, m);
+    if (way.open)
+        return respond(l, way, m);
     m->from = self_of(l);
-    return post(l, l->worker, (weft_pid){to->from}, m);
+    if (!way.number)
+        return post(l, l->worker, way.to, m);
+    m->to = way.to.id; /* it was answered before */
+    weft__message_dead(l, m, WEFT_EGONE);
+    return weft__send_end(weft__lane(), WEFT_EGONE);
 }
 
 /* Not plainly to an open request, nor to who sent something else. */
@@ -241,15 +249,17 @@ static __attribute__((noinline)) int reply_slowly(const weft_msg *to, weft_type 
 {
     struct weft__lane *l;
     int                error = WEFT_EINVALID;
-    struct weft_msg   *m = NULL;
 
     if (!to && type)
         weft__message_unsent(type, body);
     if (!to)
         return error;
-    weft__message_must_live(to);
-    m = message(&l, type, body, &error);
-    return m ? reply(l, to, m) : error;
+    struct way       way = way_back(to);
+    struct weft_msg *m = message(&l, type, body, &error);
+    if (!m)
+        return error;
+    close_request(to);
+    return reply(l, way, m);
 }
 
 int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
@@ -258,11 +268,14 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
 
     if (WEFT__RARE(!m) || WEFT__RARE(!type) || WEFT__RARE(!body) || WEFT__RARE(!l->sender))
         return reply_slowly(m, type, body);
-    weft__message_must_live(m);
-    if (!weft__message_request(m))
-        return weft_send_body((weft_pid){m->from}, type, body);
-    struct weft_msg *answer = WEFT__LIKELY(is_open(m)) ? weft__fast_message(l, type, body) : NULL;
-    return WEFT__LIKELY(answer) ? respond(l, m, answer) : reply_slowly(m, type, body);
+    struct way way = way_back(m);
+    if (!way.number)
+        return weft_send_body(way.to, type, body);
+    struct weft_msg *answer = WEFT__LIKELY(way.open) ? weft__fast_message(l, type, body) : NULL;
+    if (WEFT__RARE(!answer))
+        return reply_slowly(m, type, body);
+    close_request(m);
+    return respond(l, way, answer);
 }
 
 /* m, whoever had it, is the runtime's. NULL: there is no m, or no memory. */
@@ -290,7 +303,11 @@ int weft__send_claim(struct weft__lane **l, weft_msg *m)
     *l = claim(m, &error);
     if (!*l)
         return error;
-    weft__request_abandon(*l, m); /* it tells who sent it */
+    weft__request_abandon(*l, m);                /* it tells who sent it */
+    if (WEFT__RARE(m->flags & WEFT__MSG_OPEN)) { /* no memory for that: m itself is the answer */
+        weft__message_drop(*l, m, WEFT_EDROPPED);
+        return WEFT_EMEMORY;
+    }
     m->from = self_of(*l);
     return 0;
 }
@@ -314,10 +331,14 @@ int weft_forward(weft_pid to, weft_msg *m)
 int weft_reply_pass(const weft_msg *to, weft_msg *m)
 {
     struct weft__lane *l;
+    struct way         way = {0};
     int                error;
 
     if (to)
-        weft__message_must_live(to);
+        way = way_back(to);
+    if (to == m && m)
+        m->flags &= WEFT__MSG_FLAGS &
+                    ~(uint64_t)WEFT__MSG_OPEN; /* it is no request any more, but the answer */
     error = weft__send_claim(&l, m);
     if (error)
         return error;
@@ -325,5 +346,7 @@ int weft_reply_pass(const weft_msg *to, weft_msg *m)
         weft__message_drop(l, m, WEFT_EDROPPED);
         return WEFT_EINVALID;
     }
-    return reply(l, to, m);
+    if (to != m)
+        close_request(to);
+    return reply(l, way, m);
 }

@@ -164,7 +164,7 @@ void weft_yield(void)
 
     if (l->guarding)
         weft__misuse(WEFT_EINVALID, "weft_yield in a guard");
-    if (l->worker && l->self && !l->destroying)
+    if (l->worker && l->self && !(l->self->unusual & WEFT__CALLED))
         weft__loop_yield(l, l->self);
 }
 

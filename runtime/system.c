@@ -225,11 +225,11 @@ static void end_queued(struct weft__lane *l)
         end_left_over(l, (struct weft__actor *)t);
 }
 
-/* Under the lanes' lock, because threads become actors, and end, at any time. */
+/* Under the lanes' lock, because threads become actors, and end, at any time. Those have no function. */
 static bool is_ours(const struct weft__actor *a)
 {
     weft__lane_lock();
-    bool ours = a->phase != WEFT__FREE && !(a->unusual & WEFT__THREAD);
+    bool ours = atomic_load_explicit(&a->fn, memory_order_relaxed) && a->phase != WEFT__FREE;
     weft__lane_unlock();
     return ours;
 }

@@ -19,7 +19,7 @@ struct weft__lane *weft__thread_actor(void)
 {
     struct weft__lane *l = weft__lane_need();
 
-    if (!l)
+    if (!l || l->worker) /* a worker between two actors, where something is destroyed */
         return NULL;
     weft__lane_lock(); /* a system that is taken down looks at all actors */
     struct weft__actor *a = weft__actor_new(l, NULL, NULL, WEFT__THREAD);
@@ -75,6 +75,12 @@ void weft__thread_release_all(void)
     weft__lane_unlock();
 }
 
+/* A response comes in any case, also from another thread after the end of a system; a message may not. */
+static bool minds_the_end(const struct weft__actor *a)
+{
+    return a->type_count != 1 || a->type != &weft__request_type;
+}
+
 /* Parked, until woken, or the time is over, or the system has ended. True: woken. */
 static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
 {
@@ -83,7 +89,8 @@ static bool sleep_parked(struct weft__actor *a, int64_t until, uint32_t ended)
         uint32_t now = atomic_load_explicit(&a->extra->woken, memory_order_acquire);
         if (now & MESSAGE)
             return true;
-        if (now != ended || (until != WEFT__NEVER && weft__clock_real_after(0) >= until)) {
+        if ((now != ended && minds_the_end(a)) ||
+            (until != WEFT__NEVER && weft__clock_real_after(0) >= until)) {
             if (weft__inbox_unpark(&a->box, a->parked))
                 return false;
             until = WEFT__NEVER; /* a sender was first, and is about to wake us */
@@ -105,7 +112,7 @@ struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, 
         /* relaxed: only this thread clears it, and nobody sets it while the mailbox is not parked. */
         uint32_t ended = atomic_fetch_and_explicit(&a->extra->woken, ~(uint32_t)MESSAGE,
                                                    memory_order_relaxed);
-        if (ended >= ENDED && !weft__system_runs())
+        if (ended >= ENDED && minds_the_end(a) && !weft__system_runs())
             return NULL; /* one has ended since this thread became an actor, and there is no other */
         if (weft__inbox_park(&a->box, a->parked))
             awake = sleep_parked(a, until, ended & ~(uint32_t)MESSAGE);

@@ -41,7 +41,7 @@ static bool same(const weft_type *a, const weft_type *b)
 
 static unsigned find(const weft_type *type)
 {
-    for (unsigned id = WEFT__TYPE_ANY + 1; id <= count; id++)
+    for (unsigned id = WEFT__TYPE_INNER + 1; id <= count; id++)
         if (same(atomic_load_explicit(&table[id], memory_order_relaxed), type)) /* relaxed: under lock */
             return id;
     return 0;
@@ -123,15 +123,29 @@ unsigned weft__types_id(weft_type *type)
 
 bool weft__types_owns(unsigned id) { return __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE); }
 
+void weft__types_call(void (*destroy)(void *), void *body)
+{
+    struct weft__lane  *l = weft__lane_need();
+    struct weft__actor *a = l ? l->self : NULL;
+    bool                called = a && a->unusual & WEFT__CALLED;
+
+    if (l)
+        l->destroying++;
+    if (a)
+        a->unusual |= WEFT__CALLED;
+    destroy(body);
+    if (a && !called)
+        a->unusual &= ~(uint32_t)WEFT__CALLED;
+    if (l)
+        l->destroying--;
+}
+
 void weft__types_destroy(unsigned id, void *body)
 {
     void (*destroy)(void *) = __atomic_load_n(&weft__types_of(id)->destroy, __ATOMIC_ACQUIRE);
 
-    if (!destroy)
-        return;
-    weft__lane()->destroying++; /* it may send and spawn, but not wait: so it comes back here */
-    destroy(body);
-    weft__lane()->destroying--;
+    if (destroy)
+        weft__types_call(destroy, body);
 }
 
 const weft_type *weft__types_of(unsigned id)

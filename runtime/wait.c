@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Mailbox order is: the stash (skipped by this wait or an earlier one, and what is urgent), then `in`, then `more` (rare),
+ * Mailbox order is: the stash (skipped by this wait or an earlier one), then `in`, urgent ones first, then `more` (rare),
  * then the shared word. A new wait looks at all of it once; after that only at what is new, so each message is tested
  * once a wait. Responses are no messages: they are put beside their requests as they are met.
  *
@@ -32,10 +32,8 @@ static void skip(struct weft__actor *a)
         a->in = first->next;
         weft__stash_add(&a->stash, first);
     } else {
-        for (; id && (next = last->next) && next->type != id && next->type > WEFT__TYPE_INNER &&
-               !(next->flags & WEFT__MSG_URGENT);
-             n++)
-            last = next;
+        for (; id && (next = last->next) && next->type != id && next->type > WEFT__TYPE_INNER; n++)
+            last = next; /* none of them is urgent: those come first */
         a->in = last->next;
         weft__stash_add_run(&a->stash, first, last);
     }
@@ -43,16 +41,8 @@ static void skip(struct weft__actor *a)
         x->skipped += n;
 }
 
-/* Before it is tested. */
-static void stash_urgent(struct weft__actor *a, struct weft_msg *m)
-{
-    if (a->extra)
-        a->extra->none = 0;
-    weft__stash_add(&a->stash, m);
-}
-
-/* What was pushed, oldest first, without what is urgent: that is stashed, where it comes first. */
-static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, bool *urgent)
+/* What was pushed, oldest first. What is urgent goes to the end of another list. */
+static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, struct weft_msg ***urgent)
 {
     struct weft_msg *others = NULL, *list = weft__inbox_take(&a->box, weft__actor_pid(a), &others);
 
@@ -61,8 +51,9 @@ static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, bool
         others = m->next;
         m->to &= ~WEFT__INBOX_URGENT;
         if (m->to == weft__actor_pid(a)) {
-            stash_urgent(a, m);
-            *urgent = true;
+            m->next = NULL;
+            **urgent = m;
+            *urgent = &m->next;
         } else {
             weft__message_dead(l, m, WEFT_EGONE); /* it was meant for the slot's last owner */
         }
@@ -70,76 +61,86 @@ static struct weft_msg *pushed(struct weft__lane *l, struct weft__actor *a, bool
     return list;
 }
 
-/* `in` is empty. What was pushed goes there. False: there was nothing. */
-static bool take(struct weft__lane *l, struct weft__actor *a, bool *urgent)
+/* `in` is empty. What was pushed goes there, urgent ones first. False: there was nothing. */
+static bool take(struct weft__lane *l, struct weft__actor *a)
 {
+    struct weft_msg *urgent = NULL, **end = &urgent;
+
     if (a->unusual & WEFT__MORE) {
         a->unusual &= ~(uint32_t)WEFT__MORE;
         a->in = a->extra->more;
         a->extra->more = NULL;
         return true;
     }
-    a->in = pushed(l, a, urgent);
-    return a->in || *urgent;
+    struct weft_msg *list = pushed(l, a, &end);
+    *end = list;
+    a->in = WEFT__RARE(urgent) ? urgent : list;
+    return a->in;
 }
 
-static struct weft_msg **end_of(struct weft_msg **list)
+/* Behind all that was taken. */
+static void add_more(struct weft__extra *x, struct weft_msg *list)
 {
-    while (*list)
-        list = &(*list)->next;
-    return list;
-}
-
-/* What is urgent at the front of `in` came before all that is still in the word. */
-static void stash_first(struct weft__actor *a)
-{
-    while (a->in && a->in->flags & WEFT__MSG_URGENT) {
-        struct weft_msg *m = a->in;
-        a->in = m->next;
-        stash_urgent(a, m);
-    }
-}
-
-void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a)
-{
-    bool                urgent = false;
-    struct weft__extra *x = weft__actor_extra(a);
-
-    /* relaxed: what was pushed is taken by the exchange; who pushes after that tells us again. */
-    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
-    stash_first(a);
-    struct weft_msg *list = pushed(l, a, &urgent);
-    if (!list)
-        return;
-    if (!x) {
-        *end_of(&a->in) = list; /* a long way, but no memory */
-        return;
-    }
     *(x->more ? &x->more_last->next : &x->more) = list;
     while (list->next)
         list = list->next;
     x->more_last = list;
-    a->unusual |= WEFT__MORE;
+    x->actor->unusual |= WEFT__MORE;
+}
+
+void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
+{
+    struct weft__extra *x = weft__actor_extra(a);
+    struct weft_msg    *urgent = a->in, **end = &urgent;
+
+    /* relaxed: what was pushed is taken by the exchange; who pushes after that tells us again. */
+    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
+    while (*end && (*end)->flags & WEFT__MSG_URGENT)
+        end = &(*end)->next;
+    struct weft_msg *rest = *end, **last = &rest;
+    *end = NULL;
+    struct weft_msg *list = pushed(l, a, &end);
+    if (list && x) {
+        add_more(x, list);
+    } else if (list) {
+        while (*last) /* a long way, but no memory */
+            last = &(*last)->next;
+        *last = list;
+    }
+    if (!anew) { /* what was skipped does not fit, so it is enough to test them before the rest */
+        *end = rest;
+        a->in = urgent;
+        return;
+    }
+    a->in = rest;
+    if (x)
+        x->none = 0;
+    while (urgent) {
+        struct weft_msg *m = urgent;
+        urgent = m->next;
+        weft__stash_add(&a->stash, m);
+    }
 }
 
 /* No message of its own, but news. */
 static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
+    uint64_t number = weft__message_request(m);
+
+    if (m->type == WEFT__TYPE_BELL)
+        return weft__bound_again(l, a);
     if (m->type == WEFT__TYPE_RESPONSE) {
         weft__request_arrived(l, a, m);
-        return weft__match_response(a);
+        return weft__match_response(weft__lane(), a, number);
     }
-    return weft__bound_again(l, a);
+    weft__message_drop(l, m, WEFT_EINVALID); /* a wildcard, of a type that somebody wrote by hand */
+    return NULL;
 }
 
 struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
 {
-    bool urgent = false;
-
     do {
         for (struct weft_msg *m; (m = a->in);) {
-            if (WEFT__RARE(urgent))
-                break;
             struct weft_msg *found = weft__fast_next(a);
             if (WEFT__LIKELY(found))
                 return found;
@@ -155,24 +156,18 @@ struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
             if (found)
                 return found;
         }
-        if (WEFT__RARE(urgent)) {
-            struct weft_msg *m = weft__match_stash(l, a);
-            if (m)
-                return m;
-            urgent = false;
-        }
-    } while (a->in || take(l, a, &urgent));
+    } while (take(l, a));
     return NULL;
 }
 
 struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *m = a->type_count ? NULL : weft__match_response(a);
+    struct weft_msg *m = a->type_count ? NULL : weft__match_response(l, a, 0);
 
     if (m)
         return m;
     if (WEFT__RARE(weft__fast_is_urgent(a)))
-        weft__wait_urgent(l, a);
+        weft__wait_urgent(l, a, true);
     if (!weft__stash_is_empty(&a->stash) && (m = weft__match_stash(l, a)))
         return m;
     if (WEFT__RARE(a->unusual & WEFT__BOUNDED) && (m = weft__bound_first(l, a)))

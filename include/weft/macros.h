@@ -30,10 +30,10 @@
     __attribute__((unused)) static weft_type weft_type_##T = {#T, size, T, 0, destroy}
 
 /* Weft's own types: labels below 4096, which no other type has, and which are the same in every version. */
-#define WEFT__OWN_SIGNAL(T, label)                     \
+#define WEFT__OWN_WILDCARD(T, label)                   \
     typedef struct weft_nothing *weft_body_##T;        \
     enum { T = label };                                \
-    __attribute__((unused)) static weft_type weft_type_##T = {#T, 0, T, 0, NULL}
+    __attribute__((unused)) static weft_type weft_type_##T = {#T, (size_t)-1, T, 0, NULL}
 #define WEFT__OWN_MESSAGE(T, label, ...)               \
     typedef __VA_ARGS__ weft_body_##T;                 \
     enum { T = label };                                \
