@@ -167,51 +167,89 @@ static void more_piles(struct weft__stash *s)
     s->word = (uintptr_t)p | 1;
 }
 
-/* The pile of the i-th type that is sought, if none before it has the same. */
-static bool is_pile(const struct piles *p, const struct weft__sought *sought, unsigned i, unsigned *pile)
+/* The set's piles: the bits of numbers that share a pile are one. */
+static void fold(uint64_t *to, const uint64_t *set, const struct piles *p)
 {
-    if (!sought->count) {
-        *pile = i;
-        return true;
-    }
-    *pile = sought->types[i] & p->mask;
-    while (i-- > 0)
-        if ((sought->types[i] & p->mask) == *pile)
-            return false;
-    return true;
+    unsigned count = p->mask + 1;
+
+    memcpy(to, set, WEFT__STASH_PILES_MAX / 8);
+    for (unsigned n = WEFT__STASH_PILES_MAX / 2; n >= count; n /= 2)
+        if (n >= 64)
+            for (unsigned i = 0; i < n / 64; i++)
+                to[i] |= to[i + n / 64];
+        else
+            to[0] |= to[0] >> n;
+    if (count < 64)
+        to[0] &= ((uint64_t)1 << count) - 1;
+}
+
+/* What is being done: the first that fits, in the piles from `urgent` on. */
+struct hunt {
+    struct piles              *piles;
+    const struct weft__sought *sought;
+    struct place               best;
+    unsigned                   urgent, searched;
+    uint64_t                  *passed;
+};
+
+static void search_pile(struct hunt *h, unsigned pile)
+{
+    struct place at = search(&h->piles->last[h->urgent + pile], h->sought,
+                             h->best.m ? h->best.m->order : UINT64_MAX, h->passed);
+
+    h->searched++;
+    if (at.m)
+        h->best = at;
+}
+
+static void search_piles(struct hunt *h, const uint64_t *set)
+{
+    for (unsigned i = 0; i <= h->piles->mask / 64; i++)
+        for (uint64_t bits = set[i]; bits; bits &= bits - 1)
+            search_pile(h, i * 64 + (unsigned)__builtin_ctzll(bits));
+}
+
+static void search_all(struct hunt *h)
+{
+    for (unsigned i = 0; i <= h->piles->mask; i++)
+        search_pile(h, i);
 }
 
 static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft__sought *sought,
                                         uint64_t *passed)
 {
     struct piles *p = piles_of(s);
-    struct place  best = {NULL, NULL, NULL};
-    unsigned      n = sought->count ? sought->count : p->mask + 1, pile;
-    uint64_t      before = *passed;
+    struct hunt   h = {p, sought, {NULL, NULL, NULL}, p->mask + 1, 0, passed};
+    uint64_t      before = *passed, sure[WEFT__STASH_PILES_MAX / 64], types[WEFT__STASH_PILES_MAX / 64];
 
-    for (unsigned urgent = p->mask + 1; !best.m; urgent = 0) {
-        for (unsigned i = 0; i < n; i++) {
-            if (!is_pile(p, sought, i, &pile))
-                continue;
-            struct place at = search(&p->last[urgent + pile], sought, best.m ? best.m->order : UINT64_MAX,
-                                     passed);
-            if (at.m)
-                best = at;
-        }
-        if (!urgent)
+    if (sought->mixed)
+        fold(sure, sought->sure, p);
+    if (!sought->any)
+        fold(types, sought->types, p);
+    for (unsigned i = 0; sought->mixed && i <= p->mask / 64; i++)
+        types[i] &= ~sure[i]; /* nothing is tested twice */
+    for (;; h.urgent = 0) {
+        h.searched = 0;
+        if (sought->mixed)
+            search_piles(&h, sure);
+        if (sought->any)
+            search_all(&h);
+        else
+            search_piles(&h, types);
+        if (h.best.m || !h.urgent)
             break;
     }
-    if (best.m) {
-        take_out(best);
+    if (h.best.m) {
+        take_out(h.best);
         if (--p->messages == 0) {
             weft__memory_put(p);
             s->word = 0;
-            return best.m;
+            return h.best.m;
         }
     }
-    if (sought->all && *passed - before > WEFT__STASH_FEW * (uint64_t)n)
+    if (sought->all && *passed - before > WEFT__STASH_FEW * (uint64_t)h.searched)
         more_piles(s);
-    return best.m;
+    return h.best.m;
 }
 
 /* ---- either way --------------------------------------------------------------------------------------- */

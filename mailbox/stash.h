@@ -9,7 +9,9 @@
  * A few messages are one circular list. When a search has passed more than WEFT__STASH_FEW they are dealt into
  * piles by their type's number, each in order, and each message gets a number that tells the order between piles. A
  * search for types then looks at their piles only, where the first of a pile usually fits; a pile in which many others
- * are in the way is dealt into more. Where there is no memory for piles everything stays as it is, only slower.
+ * are in the way is dealt into more. Piles where every message of a type fits are looked at first: what they give is
+ * the limit for those where each has to be tested. Where there is no memory for piles everything stays as it is, only
+ * slower.
  *
  *   I1  Each list is in mailbox order: urgent ones first, then by arrival.
  *   I2  With piles, `order` grows along each of them, and is smaller for what is before in the mailbox, in any pile.
@@ -26,14 +28,20 @@ struct weft__stash {
     uintptr_t word; /* 0; the last of one list, whose next is the first; or piles, with bit 0 set */
 };
 
-/* What is searched for. */
+/* What is searched for. Types are a set of bits, each at its number modulo the most piles: a search looks where they
+ * may be, and nowhere else, however many they are. */
 struct weft__sought {
-    const uint32_t *types; /* fits only these, */
-    unsigned        count; /* so many; 0: any may fit */
-    bool            all;   /* and fits all of them */
+    bool     any;   /* any type may fit; else only */
+    bool     all;   /* whatever has one of the types fits */
+    bool     mixed; /* if neither: of some types all fit, which are in `sure`, too */
+    uint64_t types[WEFT__STASH_PILES_MAX / 64], sure[WEFT__STASH_PILES_MAX / 64];
     bool (*fits)(void *with, struct weft_msg *m);
     void *with;
 };
+static inline void weft__stash_seek(uint64_t *set, uint32_t type)
+{
+    set[type % WEFT__STASH_PILES_MAX / 64] |= (uint64_t)1 << type % 64;
+}
 
 static inline bool weft__stash_is_empty(const struct weft__stash *s) { return !s->word; }
 void               weft__stash_add(struct weft__stash *s, struct weft_msg *m);

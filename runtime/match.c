@@ -13,8 +13,6 @@
 #include "base/memory.h"
 #include "runtime/fast.h"
 
-enum { TYPES = 16 }; /* that a search is narrowed to; for more, all that was skipped is tested */
-
 static void nothing(void *state, weft_msg *m)
 {
     (void)state;
@@ -206,53 +204,60 @@ static bool fits(void *with, struct weft_msg *m)
     return weft__match_fits(s->l, s->a, m);
 }
 
-/* Adds a type. False: any may fit, or there are too many. */
-static bool narrow(struct weft__sought *sought, uint32_t *types, weft_type *type)
+static void seek_type(struct weft__sought *sought, weft_type *type, bool sure)
 {
     unsigned id = weft__types_id(type);
 
-    if (id == WEFT__TYPE_ANY || sought->count == TYPES)
-        return false;
-    types[sought->count++] = id;
-    return true;
+    if (id == WEFT__TYPE_ANY)
+        sought->any = true;
+    weft__stash_seek(sought->types, id);
+    if (!sure)
+        return;
+    weft__stash_seek(sought->sure, id);
+    sought->mixed = true;
 }
 
-static bool narrow_to_cases(struct weft__sought *sought, uint32_t *types, const weft_cases *set)
+/* False: it waits for no message. */
+static bool seek_cases(struct weft__sought *sought, const weft_cases *set)
 {
     const weft_case *c;
+    bool             some = false;
 
+    sought->all = true;
+    sought->mixed = false;
     for (size_t i = 0; (c = next_case(&set, &i));) {
-        if (c->when || c->project || c->bytes || c->from.id)
-            sought->all = false;
-        if (!c->of.id && !narrow(sought, types, c->type))
-            return false;
+        bool sure = !(c->when || c->project || c->bytes || c->from.id);
+        if (c->of.id)
+            continue;
+        some = true;
+        sought->all &= sure;
+        seek_type(sought, c->type, sure);
     }
-    return true;
+    sought->all &= !sought->any;
+    sought->mixed &= !sought->all && !sought->any;
+    return some;
 }
 
-static bool narrow_to_types(struct weft__sought *sought, uint32_t *types, const struct weft__actor *a)
+static void seek_types(struct weft__sought *sought, const struct weft__actor *a)
 {
     weft_type *const *list = a->type_count == 1 ? &a->type : a->types;
 
     for (unsigned i = 0; i < a->type_count; i++)
-        if (!narrow(sought, types, list[i]))
-            return false;
-    return true;
+        seek_type(sought, list[i], true);
+    sought->all = !sought->any;
+    sought->mixed = false;
 }
 
 struct weft_msg *weft__match_seek(struct weft__lane *l, struct weft__actor *a, struct weft__stash *stash)
 {
-    uint32_t            types[TYPES];
     struct seeker       who = {l, a};
-    struct weft__sought sought = {types, 0, true, fits, &who};
+    struct weft__sought sought = {.fits = fits, .with = &who};
     uint64_t            passed = 0;
-    bool                narrowed = a->type_count ? narrow_to_types(&sought, types, a)
-                                                 : narrow_to_cases(&sought, types, a->cases);
 
-    if (narrowed && !sought.count)
-        return NULL; /* it waits for no message */
-    if (!narrowed)
-        sought.count = sought.all = 0;
+    if (a->type_count)
+        seek_types(&sought, a);
+    else if (!seek_cases(&sought, a->cases))
+        return NULL;
     struct weft_msg *m = weft__stash_take(stash, &sought, &passed);
     if (passed && a->extra)
         a->extra->skipped += passed;

@@ -18,10 +18,11 @@
 enum { NAME_MAX = 255, FIRST_ROOM = 64 };
 
 struct entry {
-    struct entry *next_name, *next_owner;
-    uint64_t      hash;
-    weft_pid      who;
-    char          name[];
+    struct entry *next_name, *next_owner,
+        **owner_at; /* what points to it there: an actor may have many names */
+    uint64_t hash;
+    weft_pid who;
+    char     name[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,6 +47,9 @@ static void link_entry(struct entry *e)
     e->next_name = *n;
     *n = e;
     e->next_owner = *o;
+    e->owner_at = o;
+    if (*o)
+        (*o)->owner_at = &e->next_owner;
     *o = e;
 }
 
@@ -95,11 +99,9 @@ static void unlink_name(struct entry *e)
 
 static void unlink_owner(struct entry *e)
 {
-    struct entry **at = &by_owner[hash_owner(e->who) & (room - 1)];
-
-    while (*at != e)
-        at = &(*at)->next_owner;
-    *at = e->next_owner;
+    *e->owner_at = e->next_owner;
+    if (e->next_owner)
+        e->next_owner->owner_at = e->owner_at;
 }
 
 static void drop(struct entry *e)

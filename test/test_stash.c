@@ -15,7 +15,7 @@ static void nothing_leaks(void) { cr_expect_not(leaks()); }
 
 TestSuite(stash, .fini = nothing_leaks, .timeout = 20);
 
-enum { ROOM = 110000, FEW = WEFT__STASH_FEW, PILES = WEFT__STASH_PILES, SOUGHT_MAX = 4, NONE = -1 };
+enum { ROOM = 110000, FEW = WEFT__STASH_FEW, PILES = WEFT__STASH_PILES, SOUGHT_MAX = 100, NONE = -1 };
 
 static struct weft__stash s;
 static struct weft_msg    room[ROOM]; /* a message is known by its place here */
@@ -45,7 +45,8 @@ static void add_many(int n, uint32_t type)
 struct wish {
     unsigned count; /* of types; 0: any */
     uint32_t types[SOUGHT_MAX];
-    int      every; /* and its place is a multiple of this, if it is not 0 */
+    int      every; /* and its place is a multiple of this, if it is not 0; */
+    uint32_t sure;  /* but not if it has this type, which is one of them; 0: none */
 };
 
 static bool fits(void *with, struct weft_msg *m)
@@ -55,21 +56,26 @@ static bool fits(void *with, struct weft_msg *m)
 
     for (unsigned i = 0; i < w->count; i++)
         right |= w->types[i] == m->type;
-    return right && (!w->every || (m - room) % w->every == 0);
+    return right && (!w->every || m->type == w->sure || (m - room) % w->every == 0);
 }
 
 static int take_wish(struct wish w)
 {
-    struct weft__sought sought = {w.types, w.count, w.count && !w.every, fits, &w};
+    struct weft__sought sought = {.any = !w.count, .all = w.count && !w.every, .fits = fits, .with = &w};
 
+    for (unsigned i = 0; i < w.count; i++)
+        weft__stash_seek(sought.types, w.types[i]);
+    if (w.sure)
+        weft__stash_seek(sought.sure, w.sure);
+    sought.mixed = w.sure;
     passed = 0;
     struct weft_msg *m = weft__stash_take(&s, &sought, &passed);
     return m ? (int)(m - room) : NONE;
 }
 
-static int take(uint32_t type) { return take_wish((struct wish){1, {type}, 0}); }
-static int take_two(uint32_t one, uint32_t other) { return take_wish((struct wish){2, {one, other}, 0}); }
-static int take_any(void) { return take_wish((struct wish){0, {0}, 0}); }
+static int take(uint32_t type) { return take_wish((struct wish){1, {type}, 0, 0}); }
+static int take_two(uint32_t one, uint32_t other) { return take_wish((struct wish){2, {one, other}, 0, 0}); }
+static int take_any(void) { return take_wish((struct wish){0, {0}, 0, 0}); }
 
 static void takes_in_order(int n, const int *expected)
 {
@@ -157,10 +163,11 @@ Test(stash, counts_what_was_passed)
 
 Test(stash, adds_to_the_count_of_what_was_passed)
 {
-    struct wish         w = {1, {8}, 0};
-    struct weft__sought sought = {w.types, 1, true, fits, &w};
+    struct wish         w = {1, {8}, 0, 0};
+    struct weft__sought sought = {.all = true, .fits = fits, .with = &w};
     uint64_t            count = 100;
 
+    weft__stash_seek(sought.types, 8);
     add(9), add(8);
     cr_expect_eq(weft__stash_take(&s, &sought, &count), &room[1]);
     cr_expect_eq(count, 101);
@@ -172,8 +179,8 @@ Test(stash, asks_what_fits_beyond_the_type)
     for (int i = 0; i < 8; i++)
         add(9);
     cr_expect_eq(take_any(), 0);
-    cr_expect_eq(take_wish((struct wish){1, {9}, 4}), 4);
-    cr_expect_eq(take_wish((struct wish){1, {9}, 4}), NONE);
+    cr_expect_eq(take_wish((struct wish){1, {9}, 4, 0}), 4);
+    cr_expect_eq(take_wish((struct wish){1, {9}, 4, 0}), NONE);
     takes_in_order(6, (int[]){1, 2, 3, 5, 6, 7});
 }
 
@@ -313,17 +320,59 @@ Test(stash, of_piles_gives_the_first_of_several_types_in_any_pile)
     weft__stash_clear(&s);
 }
 
+Test(stash, of_piles_finds_any_number_of_types_without_passing_others)
+{
+    struct wish w = {SOUGHT_MAX, {0}, 0, 0};
+
+    make_piles(9);
+    for (unsigned i = 0; i < SOUGHT_MAX; i++)
+        w.types[i] = 1000 + 7 * i;
+    add_many(1000, 8);
+    int first = made;
+    for (unsigned i = 0; i < SOUGHT_MAX; i++)
+        add(1000 + 7 * (SOUGHT_MAX - 1 - i));
+    uint64_t all = 0;
+    for (unsigned i = 0; i < SOUGHT_MAX; i++, all += passed)
+        cr_expect_eq(take_wish(w), first + (int)i);
+    cr_expect_lt(all, 4 * 1000, "a few times, until they share no pile with the others");
+    weft__stash_clear(&s);
+}
+
+Test(stash, of_piles_tests_no_further_than_where_something_fits_in_any_case)
+{
+    make_piles(9);
+    int first = made;
+    add_many(10, 8), add(7), add_many(1000, 8), add(7);
+    cr_expect_eq(take_wish((struct wish){2, {8, 7}, 1 << 20, 7}), first + 10);
+    cr_expect_leq(passed, 20);
+    cr_expect_eq(take_wish((struct wish){2, {8, 7}, 1 << 20, 7}), first + 1011);
+    cr_expect_leq(passed, 1020, "each once");
+    add(7);
+    cr_expect_eq(take_wish((struct wish){2, {8, 7}, first + 5, 7}), first + 5);
+    weft__stash_clear(&s);
+}
+
+Test(stash, of_piles_tests_nothing_twice_where_types_share_a_pile)
+{
+    make_piles(9);
+    add_many(50, 8);
+    int last = add(8 + PILES);
+    cr_expect_eq(take_wish((struct wish){2, {8, 8 + PILES}, 1 << 20, 8 + PILES}), last);
+    cr_expect_eq(passed, 50);
+    weft__stash_clear(&s);
+}
+
 Test(stash, of_piles_gives_what_fits_of_any_type)
 {
     make_piles(9);
     while (made < 37)
         add(30 + (uint32_t)made);
     cr_expect_eq(take_any(), 0);
-    cr_expect_eq(take_wish((struct wish){0, {0}, 25}), 25);
-    cr_expect_eq(take_wish((struct wish){0, {0}, 12}), 12);
-    cr_expect_eq(take_wish((struct wish){0, {0}, 12}), 24);
-    cr_expect_eq(take_wish((struct wish){0, {0}, 12}), 36);
-    cr_expect_eq(take_wish((struct wish){0, {0}, 12}), NONE);
+    cr_expect_eq(take_wish((struct wish){0, {0}, 25, 0}), 25);
+    cr_expect_eq(take_wish((struct wish){0, {0}, 12, 0}), 12);
+    cr_expect_eq(take_wish((struct wish){0, {0}, 12, 0}), 24);
+    cr_expect_eq(take_wish((struct wish){0, {0}, 12, 0}), 36);
+    cr_expect_eq(take_wish((struct wish){0, {0}, 12, 0}), NONE);
     weft__stash_clear(&s);
 }
 
@@ -378,7 +427,7 @@ Test(stash, dealt_into_more_piles_keeps_the_order)
 /* Whatever the others are: each of these takes passes a few of them at most, once the piles are made. */
 static void takes_three_types(uint32_t others, uint32_t apart)
 {
-    struct wish w = {3, {3, 4, 5}, 0};
+    struct wish w = {3, {3, 4, 5}, 0, 0};
 
     for (int i = 0; i < 100000; i++)
         add(6 + (uint32_t)i % others * apart);
@@ -544,12 +593,14 @@ static uint32_t some_type(uint64_t *state)
 
 static struct wish some_wish(uint64_t *state)
 {
-    struct wish w = {(unsigned)(draw(state) % (SOUGHT_MAX + 1)), {0}, 0};
+    struct wish w = {(unsigned)(draw(state) % 5), {0}, 0, 0};
 
     for (unsigned i = 0; i < w.count; i++)
         w.types[i] = some_type(state);
     if (draw(state) % 4 == 0)
         w.every = 1 + (int)(draw(state) % 50);
+    if (w.count && w.every && draw(state) % 2)
+        w.sure = w.types[0];
     return w;
 }
 
@@ -580,7 +631,7 @@ static void compares(uint64_t seed)
     cr_expect_gt(piled, 100);
     cr_expect_gt(emptied, 0);
     while (stashed)
-        cr_assert_eq(take_any(), model_take((struct wish){0, {0}, 0}));
+        cr_assert_eq(take_any(), model_take((struct wish){0, {0}, 0, 0}));
     cr_expect(weft__stash_is_empty(&s));
 }
 
