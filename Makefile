@@ -197,6 +197,11 @@ install: $(LIBRARY) $(BUILD)/libweft.so.0
 	ln -sf libweft.so.0 '$(DESTDIR)$(LIBDIR)/libweft.so'
 	install -d '$(DESTDIR)$(MANDIR)/man3' '$(DESTDIR)$(MANDIR)/man7'
 	install -m 644 $(wildcard docs/man/*.3) '$(DESTDIR)$(MANDIR)/man3'
+	@for p in $(notdir $(wildcard docs/man/*.3)); do \
+	    sed -n '/^\.Sh NAME/,/^\.Sh [^N]/s/^\.Nm \([A-Za-z0-9_]*\).*/\1/p' docs/man/$$p | while read -r name; do \
+	        [ "$$name.3" = "$$p" ] || echo ".so man3/$$p" >'$(DESTDIR)$(MANDIR)/man3/'"$$name.3"; \
+	    done; \
+	done
 	install -m 644 $(wildcard docs/man/*.7) '$(DESTDIR)$(MANDIR)/man7'
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@NEEDS@|$(strip $(NEEDS))|' weft.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/weft.pc'

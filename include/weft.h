@@ -186,9 +186,9 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body);
 /* Messages that you own: made, kept or shared. What the actor still owns when it ends is dropped. All but the first
  * three take m from you, even if they fail. NULL: no memory; from weft_share, too, if the body owns something. */
 #define weft_make(...) weft_make_body(WEFT__TYPED(__VA_ARGS__))
-weft_msg *weft_make_body(weft_type *type, const void *body);
+WEFT__USED weft_msg *weft_make_body(weft_type *type, const void *body);
 weft_msg *weft_keep(weft_msg *m);                           /* yours beyond the next receive; returns m */
-weft_msg *weft_share(weft_msg *m);                          /* one more with the same body; it is no request */
+WEFT__USED weft_msg *weft_share(weft_msg *m);               /* one more with the same body; it is no request */
 int       weft_pass(weft_pid to, weft_msg *m);              /* moved, not copied, and sent by you */
 int       weft_forward(weft_pid to, weft_msg *m);           /* moved, with its sender and its request */
 int       weft_reply_pass(const weft_msg *to, weft_msg *m); /* moved, as the reply to `to` */
@@ -214,7 +214,7 @@ weft_msg *weft_receive_type(weft_type *type); /* the same for one, for ever */
  * A response that comes too late is a dead letter.
  *     weft_pending order = weft_request(shop, ORDER, .item = 7);   ...   weft_await(order, weft_sec(5)) */
 #define weft_request(to, ...) weft_request_body(to, WEFT__TYPED(__VA_ARGS__))
-weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body);
+WEFT__USED weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body);
 /* WAITS for the response and closes the request. NULL: the time is over. What was received before lives on; the
  * response lives until the actor's next weft_await. Only who asked may await; to await a request that is not open ends
  * the actor with WEFT_EINVALID. Of a request of {0}, for which there was no memory, the response is WEFT_FAILED. */

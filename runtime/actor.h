@@ -17,6 +17,7 @@
 #include "fibers/stack.h"
 #include "mailbox/inbox.h"
 #include "mailbox/stash.h"
+#include "runtime/exceptions.h"
 #include "sched/timers.h"
 #include "sched/crew.h"
 
@@ -162,6 +163,7 @@ struct weft__lane {
     struct weft__cells  messages, actors;
     struct weft__stack_cache stacks;
     struct weft__actor      *hand;        /* taken from a queue already: the loop runs it first */
+    struct weft__exceptions *exceptions;  /* of C++, that who runs here handles; a worker's only */
     void                    *home;        /* the worker thread's own stack */
     unsigned                 stack_class; /* of actors that asked for none */
     size_t                   stack_bytes; /* of that class, guard included */

@@ -117,9 +117,21 @@ static __attribute__((noinline)) struct weft_msg *park_to_loop(struct weft__lane
     return weft__switch_park(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, &a->box.word, a->parked);
 }
 
+/* Its exceptions lie in its frame meanwhile. */
+static __attribute__((noinline)) struct weft_msg *park_handling(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft__exceptions mine = weft__exceptions_take(l->exceptions);
+    struct weft_msg        *m = weft__loop_park(l, a);
+
+    *weft__lane()->exceptions = mine;
+    return m;
+}
+
 /* The usual next one is in the slot, on its stack, with its message; else the loop has to look. */
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
 {
+    if (WEFT__RARE(weft__exceptions_any(l->exceptions)))
+        return park_handling(l, a);
     struct weft__task *t = WEFT__LIKELY(a->stack) ? weft__worker_slot_fast(l->worker) : NULL;
 
     if (WEFT__RARE(!t))
@@ -154,7 +166,9 @@ void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
         return;
     }
     a->phase = WEFT__YIELDED;
+    struct weft__exceptions mine = weft__exceptions_take(l->exceptions);
     weft__switch_away(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, requeue, a);
+    *weft__lane()->exceptions = mine;
 }
 
 static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a, int reason)
@@ -177,6 +191,7 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
     a->stack = NULL;
     if (l->guarding)
         weft__match_forget(l);
+    weft__exceptions_take(l->exceptions); /* those that it handled are lost */
     finish(l, a, reason);
     if (elsewhere) {
         weft__stack_put(&l->stacks, mine);

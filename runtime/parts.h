@@ -59,7 +59,9 @@ void weft__message_unsent(const weft_type *type, const void *body);
 static inline void weft__message_must_live(const weft_msg *m)
 {
     if (WEFT__RARE(m->type == WEFT__MSG_FREE))
-        weft__misuse(WEFT_EINVALID, "a message was used after the next receive; weft_keep it");
+        weft__misuse(WEFT_EINVALID,
+                     "a message was used that is gone: the next receive ended it (weft_keep it before), or "
+                     "it was dropped, or passed on");
 }
 
 /* It is the user's, and in its actor's list of such; or no longer; or whoever had it has it no more. */

@@ -40,7 +40,8 @@ char *weft_atom_text(weft_atom atom, char room[WEFT_ATOM_MAX + 1]);
 
 /* ---- what these are made of ------------------------------------------------------------------------- */
 
-/* Six bits: the blank 0, _ 1, then digits, upper and lower case. A negative size for what is none of them. */
+/* Six bits: the blank 0, _ 1, then digits, upper and lower case. A field of negative width for what is none of them:
+ * its name is in the compiler's message. C++ declares no type there, so it is an array. */
 #define WEFT__ATOM_IS(c, low, high) ((c) >= (low) && (c) <= (high))
 #define WEFT__ATOM_FITS(c)                                                                         \
     ((c) == ' ' || (c) == '_' || WEFT__ATOM_IS(c, '0', '9') || WEFT__ATOM_IS(c, 'A', 'Z') || \
@@ -51,7 +52,12 @@ char *weft_atom_text(weft_atom atom, char room[WEFT_ATOM_MAX + 1]);
                 : WEFT__ATOM_IS(c, '0', '9') ? (c) - '0' + 2                                            \
                 : WEFT__ATOM_IS(c, 'A', 'Z') ? (c) - 'A' + 12                                           \
                                              : (c) - 'a' + 38) +                                        \
-     0 * sizeof(char[WEFT__ATOM_FITS(c) ? 1 : -1]))
+     0 * WEFT__ATOM_CHECK(c))
+#ifdef __cplusplus
+#define WEFT__ATOM_CHECK(c) sizeof(char[WEFT__ATOM_FITS(c) ? 1 : -1])
+#else
+#define WEFT__ATOM_CHECK(c) sizeof(struct { int an_atom_has_no_such_character : WEFT__ATOM_FITS(c) ? 1 : -1; })
+#endif
 #define WEFT__ATOM_ADD(word, c) ((word) << 6 | WEFT__ATOM_CODE(c))
 #define WEFT__ATOM_1(w, c) WEFT__ATOM_ADD(w, c)
 #define WEFT__ATOM_2(w, c, ...) WEFT__ATOM_1(WEFT__ATOM_ADD(w, c), __VA_ARGS__)
@@ -63,6 +69,12 @@ char *weft_atom_text(weft_atom atom, char room[WEFT_ATOM_MAX + 1]);
 #define WEFT__ATOM_8(w, c, ...) WEFT__ATOM_7(WEFT__ATOM_ADD(w, c), __VA_ARGS__)
 #define WEFT__ATOM_9(w, c, ...) WEFT__ATOM_8(WEFT__ATOM_ADD(w, c), __VA_ARGS__)
 #define WEFT__ATOM_10(w, c, ...) WEFT__ATOM_9(WEFT__ATOM_ADD(w, c), __VA_ARGS__)
+#define WEFT__ATOM_11(...) an_atom_has_at_most_ten_characters
+#define WEFT__ATOM_12(...) an_atom_has_at_most_ten_characters
+#define WEFT__ATOM_13(...) an_atom_has_at_most_ten_characters
+#define WEFT__ATOM_14(...) an_atom_has_at_most_ten_characters
+#define WEFT__ATOM_15(...) an_atom_has_at_most_ten_characters
+#define WEFT__ATOM_16(...) an_atom_has_at_most_ten_characters
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,9 @@
 #ifndef WEFT_MACROS_H
 #define WEFT_MACROS_H
 
+/* Who does not use the result loses it. */
+#define WEFT__USED __attribute__((warn_unused_result))
+
 #define WEFT__JOIN(a, b) WEFT__JOIN_(a, b)
 #define WEFT__JOIN_(a, b) a##b
 #define WEFT__COUNT(...) \
