@@ -166,8 +166,8 @@ struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a)
 
     if (m)
         return m;
-    if (WEFT__RARE(weft__fast_is_urgent(a)))
-        weft__wait_urgent(l, a, true);
+    if (WEFT__RARE(weft__fast_is_urgent(a)) || (a->in && WEFT__RARE(a->in->flags & WEFT__MSG_URGENT)))
+        weft__wait_urgent(l, a, true); /* some may be left of those that the last wait was told of */
     if (!weft__stash_is_empty(&a->stash) && (m = weft__match_stash(l, a)))
         return m;
     if (WEFT__RARE(a->unusual & WEFT__BOUNDED) && (m = weft__bound_first(l, a)))
