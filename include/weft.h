@@ -12,7 +12,8 @@
  *
  * Who may call what, unless a call says otherwise: anything, from actors, handlers and any thread of yours.
  * Signal handlers: nothing. Misuse (a body of the wrong type, state on a stack) ends the actor with the error
- * as its reason and one line on stderr that names it; in a thread that Weft did not start it aborts.
+ * as its reason and one line on stderr that names it; in a thread that Weft did not start, and in a destroy function,
+ * it aborts. A C++ exception must not leave a function that Weft calls; named fields are C++20, in order.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -41,7 +42,7 @@ extern "C" {
 typedef struct { uint64_t id; } weft_pid; /* an actor; {0} is nobody; never reused; copy it freely */
 typedef struct { uint64_t id; } weft_ref; /* a timer; {0} is none */
 typedef struct { uint64_t id; } weft_pending; /* a request that waits for its response; {0} is none */
-typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls */
+typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls, less acts as 0 */
 typedef struct weft_msg weft_msg;
 
 static inline weft_span weft_ns(int64_t n) { weft_span s = {n}; return s; }
@@ -90,7 +91,8 @@ typedef struct weft_type {
 /* One declaration a line gives the type of the body (weft_body_INCR), a case label (INCR) and a name.
  *     WEFT_MESSAGE(INCR, struct incr { int by; });    WEFT_MESSAGE(VALUE, int);    WEFT_SIGNAL(STOP);
  *     WEFT_MESSAGE_OWNING(LINE, free_line, struct line { char *text; });   a body that owns memory
- * A body is copied as bytes: no C++ objects with constructors. What you have already is sent by its address:
+ * A body is a struct, union, number, pointer or typedef; an array goes into a struct.
+ * It is copied as bytes: no C++ objects with constructors. What you have already is sent by its address:
  *     struct incr i = {2};    weft_send_body(to, &weft_type_INCR, &i);
  * The same name and size is the same message in every file; the same name and another size is another. A body that
  * holds a struct needs a field for it: WEFT_MESSAGE(WHO, struct who { weft_pid pid; }); weft_send(to, WHO, .pid = p) */
@@ -160,7 +162,7 @@ WEFT__NORETURN weft_end(int reason);
 
 /* ---- 4. Sending: from any thread, never waits ------------------------------------------------------- */
 
-/* weft_send(to, INCR, .by = 2)    weft_send(to, VALUE, 7)    weft_send(to, STOP)    absent fields are 0
+/* weft_send(to, INCR, .by = 2)   weft_send(to, VALUE, 7)   weft_send(to, STOP)   absent fields are 0; name the others
  * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
  * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
  * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_ESIZE (over 1 GiB), WEFT_EINVALID, WEFT_EFULL (a bound).
@@ -190,14 +192,15 @@ WEFT__USED weft_msg *weft_make_body(weft_type *type, const void *body);
 weft_msg *weft_keep(weft_msg *m);                           /* yours beyond the next receive; returns m */
 WEFT__USED weft_msg *weft_share(weft_msg *m);               /* one more with the same body; it is no request */
 int       weft_pass(weft_pid to, weft_msg *m);              /* moved, not copied, and sent by you */
-int       weft_forward(weft_pid to, weft_msg *m);           /* moved, with its sender and its request */
-int       weft_reply_pass(const weft_msg *to, weft_msg *m); /* moved, as the reply to `to` */
+int       weft_forward(weft_pid to, weft_msg *m);           /* moved, with its first sender and its request */
+int       weft_reply_pass(const weft_msg *to, weft_msg *m); /* moved, as your reply to `to` */
 void      weft_drop(weft_msg *m);                           /* destroys what its body owns; a request fails */
 
 /* ---- 5. Receiving ----------------------------------------------------------------------------------- */
 
 /* WAITS for the first message, in mailbox order, of one of the types; the others stay, in order. The message
- * received before ends here. Never NULL, but for one case: in a thread of yours, when its system has ended.
+ * received before ends here. Never NULL, but for one case: in a thread of yours, when its system has ended. What no
+ * receive ever names stays until the actor ends: let a server's list end with WEFT_ANY.
  *     weft_msg *m = weft_receive(INCR, GET, LOCK);    switch (weft_tag(m)) { case INCR: ... */
 #define weft_receive(...) WEFT__JOIN(WEFT__RECEIVE_, WEFT__ONE_OR_MORE(__VA_ARGS__))(__VA_ARGS__)
 /* The same with a time: NULL when it is over; weft_ms(0) takes what is there or returns at once. */
@@ -211,7 +214,8 @@ weft_msg *weft_receive_type(weft_type *type); /* the same for one, for ever */
  * received: only weft_await and weft_then see it, however many other messages wait. A request that can not be answered
  * any more is answered by WEFT_FAILED at once: WEFT_EGONE, its receiver has ended; WEFT_EDROPPED, it was dropped
  * unanswered, or ended by the next receive or a handler's return; WEFT_EFULL, WEFT_ESIZE (weft/bound.h); WEFT_EMEMORY.
- * A response that comes too late is a dead letter.
+ * A response that comes too late is a dead letter; the request itself is not withdrawn, and will be served. Each handle
+ * is awaited, given to weft_then or to a case, or keeps a little memory; weft_await(r, weft_ms(0)) closes one.
  *     weft_pending order = weft_request(shop, ORDER, .item = 7);   ...   weft_await(order, weft_sec(5)) */
 #define weft_request(to, ...) weft_request_body(to, WEFT__TYPED(__VA_ARGS__))
 WEFT__USED weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body);
@@ -269,12 +273,12 @@ int      weft_register(const char *name, weft_pid who);
 int      weft_unregister(const char *name);
 weft_pid weft_whereis(const char *name); /* nobody, if nobody has it */
 #define weft_send_name(name, ...) weft_send_name_body(name, WEFT__TYPED(__VA_ARGS__))
-int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* as weft_send to who has it now */
+int      weft_send_name_body(const char *name, weft_type *type, const void *body); /* nobody has it: WEFT_EGONE */
 
 /* Sends later, from you; or every so often, at least 1 us apart, the first after one period. Not sooner, ever; in a
- * system with a seed by virtual time. What repeats ends with its receiver, and does not make up for beats it was too late
- * for. {0}: no memory, WEFT_EINVALID (no type; a period of 0; a body that owns something
- * can be sent once only), or the system ends; what the body owns is destroyed then. */
+ * system with a seed by virtual time. What repeats ends with its receiver, and does not make up for beats it was too
+ * late for. {0}: no memory, WEFT_EINVALID (no type; a period of 0 or less; a body that owns something can be sent once
+ * only), or the system ends; what the body owns is destroyed then. */
 #define weft_send_after(delay, to, ...) weft_send_after_body(delay, to, WEFT__TYPED(__VA_ARGS__))
 #define weft_send_every(period, to, ...) weft_send_every_body(period, to, WEFT__TYPED(__VA_ARGS__))
 weft_ref weft_send_after_body(weft_span delay, weft_pid to, weft_type *type, const void *body);
@@ -287,7 +291,7 @@ int      weft_cancel(weft_ref timer);
 typedef struct weft_config { /* all zero: the defaults */
     int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */
     size_t   stack_bytes WEFT__INIT; /* at least so much a stack; 0: 64 KiB with its guard; pages come when touched */
-    uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run each time */
+    uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run of all actors each time */
 } weft_config;
 
 /* Runs a system whose first actor calls fn(arg) and returns that actor's reason when it has ended; the others

@@ -162,8 +162,9 @@ struct weft__lane {
     struct weft__stack *spare;  /* the worker's loop runs here; the next actor to block keeps it */
     struct weft__cells  messages, actors;
     struct weft__stack_cache stacks;
-    struct weft__actor      *hand;        /* taken from a queue already: the loop runs it first */
-    struct weft__exceptions *exceptions;  /* of C++, that who runs here handles; a worker's only */
+    struct weft__actor      *hand;       /* taken from a queue already: the loop runs it first */
+    struct weft__exceptions *exceptions; /* of C++, that who runs here handles; a worker's only */
+    struct weft__exceptions  no_exceptions;
     void                    *home;        /* the worker thread's own stack */
     unsigned                 stack_class; /* of actors that asked for none */
     size_t                   stack_bytes; /* of that class, guard included */

@@ -22,12 +22,10 @@ struct weft__exceptions {
 /* There if the program has a C++ runtime. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
-/* The calling thread's; without a C++ runtime some that stay empty. */
-static inline struct weft__exceptions *weft__exceptions_here(void)
+/* The calling thread's; without a C++ runtime `none`, which stays empty. */
+static inline struct weft__exceptions *weft__exceptions_here(struct weft__exceptions *none)
 {
-    static struct weft__exceptions none;
-
-    return __cxa_get_globals ? __cxa_get_globals() : &none;
+    return __cxa_get_globals ? __cxa_get_globals() : none;
 }
 
 static inline bool weft__exceptions_any(const struct weft__exceptions *e) { return e->caught || e->uncaught; }

@@ -218,6 +218,8 @@ int weft_unbecome(void)
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
+    if (a && a->unusual & WEFT__CALLED)
+        weft__misuse(WEFT_EINVALID, "weft_unbecome in a guard or a destroy function");
     if (!a || !a->extra || !a->extra->plan || !a->extra->plan->behaviours.used)
         return WEFT_EINVALID;
     a->extra->resumes = false;

@@ -61,7 +61,7 @@ static void *work(void *arg)
         return NULL;
     weft__lane_lock(); /* weft__thread_release_all looks at it */
     l->worker = l->sender = worker;
-    l->exceptions = weft__exceptions_here();
+    l->exceptions = weft__exceptions_here(&l->no_exceptions);
     weft__lane_unlock();
     l->spare = s;
     l->stack_class = stack_class;

@@ -6,7 +6,9 @@
  *     weft_spawn(logger, NULL, .bound = &(weft_bound){.messages = 1000, .full = WEFT_FULL_DROP_OLDEST})
  *
  * A bound counts what waits in the mailbox, skipped or not seen yet; what was received has left it. Responses are never
- * refused, and count for nothing. A plain weft_send to a full mailbox does what the receiver chose and returns at once.
+ * refused, and count for nothing. A plain weft_send to a full mailbox does what the receiver chose and returns at once;
+ * a request that is refused or dropped is answered by WEFT_FAILED, WEFT_EFULL. So never wait for one type while the
+ * mailbox can fill with others: what must get through comes as a response, or goes to another actor.
  */
 #ifndef WEFT_BOUND_H
 #define WEFT_BOUND_H
@@ -36,7 +38,7 @@ int weft_pass_full(weft_pid to, weft_msg *m, enum weft_full how);
 /* WAITS, the actor or the thread, until there is room; first come, first served. Takes m, and what its body owns, in
  * any case. WEFT_ETIME: there was none in time (a time of 0: there is none now), WEFT_EGONE: the receiver has ended
  * meanwhile; WEFT_ECYCLE: the receiver, or one it waits for in its turn, waits for room in the caller's own mailbox:
- * all would wait for ever, and one line on stderr names them. */
+ * all would wait for ever, and one line on stderr names them. Receive something, and try again. */
 int weft_pass_within(weft_span time, weft_pid to, weft_msg *m);
 #define weft_send_within(time, to, ...) weft_send_within_body(time, to, WEFT__TYPED(__VA_ARGS__))
 int weft_send_within_body(weft_span time, weft_pid to, weft_type *type, const void *body);

@@ -22,7 +22,8 @@ extern "C" {
 #endif
 
 /* Whether the case takes the message. It runs on a worker, before the actor goes on, so it only reads: it neither waits
- * nor sends, and sees the receiver's variables through `with` alone. */
+ * nor sends nor arranges, and sees the receiver's variables through `with` alone: fill a table for each actor, in
+ * weft_alloc, if it needs its state. */
 typedef bool weft_guard(const weft_msg *m, const void *with);
 /* The same, and converts: fills `value`, a body of the case's type `as`, zeroed before. The receiver gets a message of
  * that type, with the sender and the request of the first; what the first owned is destroyed: copy what you need. */
@@ -33,7 +34,7 @@ typedef struct weft_case { /* a message matches if all that is given does */
     weft_handler *run;     /* in react and become; NULL: it is taken, and that is all */
     weft_guard   *when;    /* or NULL */
     const void   *with;    /* for when and project; or what the field must be equal to */
-    weft_pid      from;    /* its sender; nobody: whoever */
+    weft_pid      from;    /* its sender; nobody: whoever, so look at what weft_whereis gave */
     size_t        at, bytes; /* the field, if bytes > 0 */
     weft_project *project; /* or NULL */
     weft_type    *as;      /* what it converts to */
@@ -58,6 +59,7 @@ typedef struct weft_cases {
     {&weft_type_##T, run, NULL, value, {0}, 0, sizeof(weft_body_##T), NULL, NULL, {0}}
 #define WEFT_ON_AS(T, run, project, with, AS) \
     {&weft_type_##T, run, NULL, with, {0}, 0, 0, project, &weft_type_##AS, {0}}
+/* The response to an open request, if it is of that type: list WEFT_FAILED with the same handle, too, or WEFT_ANY. */
 #define WEFT_ON_RESPONSE(T, run, request) {&weft_type_##T, run, NULL, NULL, {0}, 0, 0, NULL, NULL, request}
 #define WEFT_CASES(array, or_else) {array, sizeof(array) / sizeof *(array), or_else}
 

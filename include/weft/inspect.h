@@ -30,7 +30,8 @@ void weft_count(weft_counts *counts, size_t size);
 /* How many messages the calling actor's waits have tested and left, each once a wait; 0 if it is none. */
 uint64_t weft_skipped(void);
 
-/* How stacks are guarded: "install" (MADV_GUARD_INSTALL), "mprotect" or "canary"; WEFT_GUARD forces one. */
+/* How stacks are guarded: "install" (MADV_GUARD_INSTALL), "mprotect" or "canary"; WEFT_GUARD forces one. A canary is
+ * looked at when a stack is given back, late or never; if it is gone the process aborts with one line. */
 const char *weft_guard_method(void);
 
 /* The most stack that the calling actor's present stack ever used, in bytes, counted in pages. Actors share
