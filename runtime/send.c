@@ -199,8 +199,9 @@ int weft_send_urgent_body(weft_pid to, weft_type *type, const void *body)
         m->to = to.id;
         return refused(l, m);
     }
-    /* relaxed: it says only that the mailbox is worth a look; later than that look, it costs one more. */
-    atomic_store_explicit(&a->urgent, 1, memory_order_relaxed);
+    /* release = U (wait.c): the push comes before; an exchange, so that it holds for all who tell. Where it was taken
+     * already, this costs its reader, or the slot's next, one look more. */
+    atomic_exchange_explicit(&a->urgent, 1, memory_order_release);
     if (l->worker)
         l->worker->budget--;
     return weft__send_end(l, 0);

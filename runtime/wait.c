@@ -93,8 +93,9 @@ void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
     struct weft__extra *x = weft__actor_extra(a);
     struct weft_msg    *urgent = a->in, **end = &urgent;
 
-    /* relaxed: what was pushed is taken by the exchange; who pushes after that tells us again. */
-    atomic_store_explicit(&a->urgent, 0, memory_order_relaxed);
+    /* acquire = U: what was pushed by those who have told us is seen below. Who tells us after this exchange does so
+     * again: a plain store could come after its word, and after the look at an empty mailbox. */
+    atomic_exchange_explicit(&a->urgent, 0, memory_order_acquire);
     while (*end && (*end)->flags & WEFT__MSG_URGENT)
         end = &(*end)->next;
     struct weft_msg *rest = *end, **last = &rest;
