@@ -138,7 +138,9 @@ static int64_t fire(struct weft__timer *timer, int64_t now)
     if (!t->period)
         return done(l, t);
     int64_t next = later_than(timer->when, t->period); /* without memory for this one, too */
-    return next > now ? next : later_than(now, t->period);
+    if (next <= now)
+        next = later_than(now, t->period);
+    return next == WEFT__NEVER ? done(l, t) : next;
 }
 
 static void end(struct weft__lane *l, struct later *t)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "help.h"
@@ -404,6 +405,20 @@ Test(later, comes_a_microsecond_apart_at_least)
     cr_expect_str_eq(noted(), "1 ");
 }
 
+static void comes_hardly_again(void *arg)
+{
+    (void)arg;
+    weft_send_every(weft_ns(INT64_MAX / 3 * 2), weft_self(), A, 1);
+    note("%d ", *weft_get(weft_receive(A), A));
+    note("%s", weft_receive_within(weft_sec(1000), A) ? "again" : "once");
+}
+
+Test(later, may_come_every_so_often_that_the_next_time_is_never)
+{
+    run(comes_hardly_again);
+    cr_expect_str_eq(noted(), "1 once");
+}
+
 static void sends_at_no_period(void *arg)
 {
     (void)arg;
@@ -656,6 +671,79 @@ Test(later, may_be_used_while_a_body_is_destroyed)
     cr_expect_str_eq(noted(), "10 10 10 1 1 1 ");
 }
 
+static void says_so(void *arg)
+{
+    (void)arg;
+    weft_send(me, A, 40);
+}
+
+/* Nobody runs when that is called. */
+static void destroy_and_tell(void *body)
+{
+    int n = *(int *)body;
+
+    weft_send(me, A, n);
+    weft_send_urgent(me, A, n + 10);
+    weft_send_many(&me, 1, A, n + 20);
+    weft_pass(me, weft_make(A, n + 30));
+    weft_spawn(says_so, NULL);
+}
+WEFT_MESSAGE_OWNING(TOLD, destroy_and_tell, int);
+
+static void hears_of_the_dead(void *arg)
+{
+    int       sum = 0, nobodys = 0;
+    weft_msg *m;
+
+    (void)arg;
+    me = weft_self();
+    weft_send(me, A, 0); /* the type is known */
+    weft_receive(A);
+    weft_pid p = weft_spawn(until_stopped, NULL);
+    weft_send(p, STOP);
+    until_gone(p);
+    for (int i = 1; i <= 3; i++)
+        weft_send_after(weft_ms(i), p, TOLD, i);
+    for (int i = 0; i < 15 && (m = weft_receive_within(weft_sec(1), A)); i++) {
+        sum += *weft_get(m, A);
+        nobodys += weft_is_nobody(weft_sender(m));
+    }
+    note("%d in all, %d of nobody", sum, nobodys);
+}
+
+Test(later, to_the_dead_destroys_a_body_that_may_send_and_spawn)
+{
+    run(hears_of_the_dead);
+    cr_expect_str_eq(noted(), "324 in all, 12 of nobody");
+    cr_expect_eq(counted().spawned, counted().ended);
+}
+
+static void destroy_and_wonder(void *body)
+{
+    (void)body;
+    note("%s ", weft_is_nobody(weft_self()) ? "nobody" : "somebody");
+}
+WEFT_MESSAGE_OWNING(WONDER, destroy_and_wonder, int);
+
+static void wonders_for_the_dead(void *arg)
+{
+    (void)arg;
+    weft_pid p = weft_spawn(until_stopped, NULL);
+    weft_send(p, STOP);
+    until_gone(p);
+    for (int i = 1; i <= 3; i++)
+        weft_send_after(weft_ms(i), p, WONDER, i);
+    weft_sleep(weft_ms(10));
+}
+
+Test(later, to_the_dead_destroys_a_body_that_asks_who_it_is)
+{
+    run(wonders_for_the_dead);
+    cr_expect_str_eq(noted(), "nobody nobody nobody ");
+    cr_expect_eq(counted().spawned, 2, "no worker became an actor");
+    cr_expect_eq(counted().ended, 2);
+}
+
 /* ---- Threads, in real time ------------------------------------------------------------------- */
 
 static void *sets_as_nobody(void *unused)
@@ -729,6 +817,45 @@ Test(later, is_never_sooner_by_the_real_clock)
 {
     cr_assert_eq(weft_run(is_not_early, NULL), 0);
     cr_expect_str_eq(noted(), "0");
+}
+
+static atomic_int got;
+
+static void counts_what_comes(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        weft_receive(A);
+        got++;
+    }
+}
+
+/* It never rests, so it is the other worker, asleep, that must hear of the timer. */
+static void sets_and_is_busy(void *arg)
+{
+    weft_pid to = *(weft_pid *)arg;
+
+    for (;;) {
+        weft_msg *m = weft_receive(B);
+        int       i = *weft_get(m, B);
+        weft_send_after(weft_us(100), to, A, i);
+        while (got < i)
+            ;
+        weft_reply(m, DONE);
+    }
+}
+
+Test(later, set_by_who_is_busy_is_sent_by_another_worker)
+{
+    setenv("WEFT_WORKERS", "2", 1);
+    weft_pid reader = weft_spawn(counts_what_comes, NULL);
+    weft_pid busy = weft_spawn(sets_and_is_busy, &reader, .copy_bytes = sizeof reader);
+    for (int i = 1; i <= 20; i++) {
+        usleep((useconds_t)i * 1000); /* that all sleep nothing tells; if they do not, it is no matter */
+        weft_send(busy, B, i);
+        weft_receive(DONE);
+    }
+    cr_expect_eq(got, 20);
 }
 
 /* ---- Many ------------------------------------------------------------------------------------ */
@@ -837,6 +964,84 @@ Test(later, does_not_keep_a_system_from_its_end)
     cr_assert_eq(weft_run(ends_at_once, NULL), 0);
 }
 
+enum { RING = 4 };
+static weft_ref   ring[RING];
+static atomic_int of_ring_cancelled, of_ring_destroyed;
+
+static void cancel_ring(void)
+{
+    for (int i = 0; i < RING; i++)
+        of_ring_cancelled += weft_cancel(ring[i]) == 0;
+}
+
+/* The second of them cancels all: also itself, and the first, which are no more. */
+static void destroy_and_cancel(void *body)
+{
+    (void)body;
+    if (++of_ring_destroyed == 2)
+        cancel_ring();
+}
+WEFT_MESSAGE_OWNING(
+    CANCELS, destroy_and_cancel, struct cancels { char more[100]; });
+
+static void leaves_what_cancels(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < RING; i++)
+        ring[i] = weft_send_after(weft_sec(1000), weft_self(), CANCELS, .more = "");
+}
+
+Test(later, may_be_cancelled_by_what_is_destroyed_at_the_end)
+{
+    run(leaves_what_cancels);
+    cr_expect_eq(of_ring_cancelled, RING - 2, "%d", (int)of_ring_cancelled);
+    cr_expect_eq(of_ring_destroyed, RING);
+}
+
+static sem_t may_cancel, has_cancelled;
+
+/* The second of them lets the thread cancel all, and waits until it has. */
+static void destroy_and_let_cancel(void *body)
+{
+    (void)body;
+    if (++of_ring_destroyed == 2) {
+        sem_post(&may_cancel);
+        sem_wait(&has_cancelled);
+    }
+}
+WEFT_MESSAGE_OWNING(
+    LETS_CANCEL, destroy_and_let_cancel, struct lets_cancel { char more[100]; });
+
+static void *cancels_at_the_end(void *unused)
+{
+    sem_wait(&may_cancel);
+    cancel_ring();
+    sem_post(&has_cancelled);
+    return unused;
+}
+
+static void leaves_what_is_cancelled(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < RING; i++)
+        ring[i] = weft_send_after(weft_sec(1000), weft_self(), LETS_CANCEL, .more = "");
+}
+
+Test(later, may_be_cancelled_by_a_thread_while_the_system_ends)
+{
+    pthread_t thread;
+
+    sem_init(&may_cancel, 0, 0);
+    sem_init(&has_cancelled, 0, 0);
+    pthread_create(&thread, NULL, cancels_at_the_end, NULL);
+    run(leaves_what_is_cancelled);
+    pthread_join(thread, NULL);
+    cr_expect_eq(of_ring_cancelled, RING - 2, "%d", (int)of_ring_cancelled);
+    cr_expect_eq(of_ring_destroyed, RING);
+    for (int i = 0; i < RING; i++)
+        cr_expect_eq(weft_cancel(ring[i]), WEFT_EGONE);
+}
+
 /* ---- Bad luck -------------------------------------------------------------------------------- */
 
 static void sets_without_memory(void *arg)
@@ -867,4 +1072,34 @@ Test(later, for_which_there_is_no_memory_gives_none_and_destroys)
     run(sets_without_memory);
     cr_expect_str_eq(noted(), "many failed");
     cr_expect_geq(destroyed, 200, "and the rest when the system ended");
+}
+
+static void does_nothing(void *arg) { (void)arg; }
+
+static int  spawned_by_destroying;
+static void destroy_and_spawn(void *body)
+{
+    (void)body;
+    spawned_by_destroying += !weft_is_nobody(weft_spawn(does_nothing, NULL));
+}
+WEFT_MESSAGE_OWNING(
+    SPAWNS, destroy_and_spawn, struct spawns { char more[100]; });
+
+/* No lock is held when what could not be sent is destroyed. */
+Test(later, for_which_a_thread_has_no_memory_destroys_a_body_that_may_spawn)
+{
+    int      failed = 0;
+    weft_ref r = {0};
+
+    me = weft_self();
+    weft_drop(weft_make(SPAWNS, .more = "")); /* the type is known, and a system runs */
+    for (long which = 1; !r.id; which++) {
+        weft__memory_fail(which);
+        r = weft_send_after(weft_sec(3600), me, SPAWNS, .more = "");
+        weft__memory_fail(0);
+        failed += !r.id;
+    }
+    cr_expect_geq(failed, 2, "%d: the body, and the timer", failed);
+    cr_expect_eq(spawned_by_destroying, failed + 1);
+    cr_expect_eq(weft_cancel(r), 0);
 }

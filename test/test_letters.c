@@ -7,6 +7,7 @@
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,12 @@ WEFT_MESSAGE(A, int);
 WEFT_MESSAGE(B, int);
 WEFT_MESSAGE(
     LARGE, struct large { char at[5000]; });
+WEFT_MESSAGE(NUMBER, long);
+WEFT_MESSAGE(
+    NUMBERS, struct numbers {
+        uint64_t at[3];
+        int      why;
+    });
 WEFT_SIGNAL(GO);
 WEFT_SIGNAL(STOP);
 WEFT_SIGNAL(DONE);
@@ -795,6 +802,66 @@ Test(letters, of_the_next_system_have_no_subscribers_of_the_last)
     cr_expect_str_eq(noted(), "1 ");
 }
 
+/* One that reacts is in the middle of what it skipped, its turn is over, and the system ends: a thread hears of it. */
+static int      turns;
+static weft_pid victim;
+static sem_t    subscribed;
+
+static void *hears_of_the_end(void *unused)
+{
+    int wrong = 0;
+
+    weft_dead_letters(true);
+    sem_post(&subscribed);
+    for (weft_msg *m; (m = weft_receive(WEFT_DEAD_LETTER));)
+        wrong += !weft_same(weft_get(m, WEFT_DEAD_LETTER)->to, victim);
+    if (wrong)
+        note("%d after %d ", wrong, turns);
+    return unused;
+}
+
+static void reacts_to_a(void *state, weft_msg *m)
+{
+    (void)m;
+    weft_react(reacts_to_a, state, A);
+}
+
+static void reacts_to_go(void *arg)
+{
+    (void)arg;
+    weft_react(reacts_to_a, NULL, GO);
+}
+
+static void ends_in_time(void *arg)
+{
+    (void)arg;
+    victim = weft_spawn(reacts_to_go, NULL);
+    for (int i = 0; i < 40; i++)
+        weft_send(victim, B, i);
+    for (int i = 0; i < 4; i++)
+        weft_send(victim, A, i);
+    for (int i = 0; i < 3; i++)
+        weft_yield();
+    weft_send(victim, GO);
+    for (int i = 0; i < turns; i++)
+        weft_yield();
+}
+
+Test(letters, of_what_was_put_off_when_the_system_ended_tell_whom_it_was_for)
+{
+    pthread_t thread;
+
+    sem_init(&subscribed, 0, 0);
+    for (turns = 0; turns < 12; turns++)
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            pthread_create(&thread, NULL, hears_of_the_end, NULL);
+            sem_wait(&subscribed);
+            cr_assert_eq(weft_run(ends_in_time, NULL, .seed = seed), 0);
+            pthread_join(thread, NULL);
+        }
+    cr_expect_str_eq(noted(), "");
+}
+
 /* ---- While a body is destroyed --------------------------------------------------------------- */
 
 static void destroy_and_send(void *body)
@@ -822,6 +889,80 @@ Test(letters, may_cause_others_while_a_body_is_destroyed)
 {
     run(destroys_and_sends);
     cr_expect_str_eq(noted(), "CURIOUS from me to gone: gone; A2 from me to gone: gone; ");
+}
+
+static bool to_number(const weft_msg *m, const void *with, void *value)
+{
+    const struct weft_dead_letter *letter = weft_get(m, WEFT_DEAD_LETTER);
+
+    (void)with;
+    if (!weft_is(letter->message, THING))
+        return false;
+    *(long *)value = letter->why;
+    return true;
+}
+
+static const weft_case  number_list[] = {WEFT_ON_AS(WEFT_DEAD_LETTER, NULL, to_number, NULL, NUMBER)};
+static const weft_cases numbers = WEFT_CASES(number_list, NULL);
+
+static void converts_letters(void *arg)
+{
+    (void)arg;
+    prepare();
+    weft_dead_letters(true);
+    weft_send(gone, THING, malloc(8));
+    weft_send(gone, A, 1);
+    weft_send(gone, THING, malloc(8));
+    for (int i = 0; i < 2; i++) {
+        weft_msg *m = weft_receive_case(weft_ms(0), &numbers);
+        note("%s%s %d ", weft_name(m), why((int)*weft_get(m, NUMBER)), destroyed);
+    }
+    note_letters();
+}
+
+Test(letters, may_be_converted_and_the_message_is_destroyed_then)
+{
+    run(converts_letters);
+    cr_expect_str_eq(noted(), "NUMBERgone 1 NUMBERgone 2 A1 from me to gone: gone; ");
+    cr_expect_eq(destroyed, 2);
+}
+
+static bool to_many_numbers(const weft_msg *m, const void *with, void *value)
+{
+    struct numbers *n = value;
+
+    (void)with;
+    for (int i = 0; i < 3; i++)
+        n->at[i] = 0x1234567 * (uint64_t)(i + 1);
+    n->why = weft_get(m, WEFT_DEAD_LETTER)->why;
+    return true;
+}
+
+static const weft_case many_list[] = {WEFT_ON_AS(WEFT_DEAD_LETTER, NULL, to_many_numbers, NULL, NUMBERS)};
+
+static void converts_to_what_is_no_letter(void *arg)
+{
+    const weft_cases set = WEFT_CASES(many_list, NULL);
+
+    (void)arg;
+    prepare();
+    weft_dead_letters(true);
+    for (int i = 1; i <= 3; i++)
+        weft_send(gone, A, i);
+    weft_msg *m = weft_receive_case(weft_ms(0), &set);
+    note("%s%d ", weft_name(m), weft_get(m, NUMBERS)->why);
+    m = weft_keep(weft_receive_case(weft_ms(0), &set)); /* ends the first */
+    note("%s%d ", weft_name(m), weft_get(m, NUMBERS)->why);
+    weft_drop(m);
+    m = weft_receive_case(weft_ms(0), &set);
+    note("%d", weft_pass(gone, m)); /* dies itself */
+}
+
+Test(letters, that_were_converted_are_no_letters_when_they_end)
+{
+    run(converts_to_what_is_no_letter);
+    cr_expect_str_eq(noted(), "NUMBERS-1 NUMBERS-1 -1");
+    cr_expect_eq(counted().spawned, counted().ended);
 }
 
 /* ---- Bad luck -------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -52,6 +53,7 @@ WEFT_MESSAGE(NUMBER, long);
 WEFT_MESSAGE_OWNING(TEXT, free_text, struct text);
 WEFT_SIGNAL(GO);
 WEFT_SIGNAL(DONE);
+WEFT_SIGNAL(NEVER_SENT);
 
 WEFT_ATOM(add, 'a', 'd', 'd');
 
@@ -183,8 +185,8 @@ static void make_many_types(void)
 /* So that what is there was skipped before, and is sorted, if it is much. */
 static void skip_all(void)
 {
-    for (int i = 0; i < 3; i++)
-        weft_receive_within(weft_ms(0), DONE);
+    for (int i = 0; i < 3; i++) /* two types: of one, that none is there is known by the second time */
+        weft_receive_within(weft_ms(0), DONE, NEVER_SENT);
 }
 
 static void takes_many_types(void *arg)
@@ -610,8 +612,7 @@ static void asks_two_guards_of_what_was_skipped(void *arg)
     (void)arg;
     for (int i = 0; i < 100; i++)
         weft_send(weft_self(), A, i);
-    for (int i = 0; i < 3; i++)
-        weft_receive_within(weft_ms(0), B);
+    skip_all();
     note_message(poll_for(&set));
     note("%d", asked);
 }
@@ -808,6 +809,142 @@ Test(match, by_request_in_react_runs_the_handler_of_the_case)
 {
     run(reacts_to_a_response);
     cr_expect_str_eq(noted(), "state B10 ");
+}
+
+/* The response B10 to a request, by a case of it with that much more. */
+static void takes_it_by(weft_case c)
+{
+    weft_cases set = {&c, 1, NULL};
+
+    c.of = weft_request(other, A, 1);
+    weft_msg *m = weft_receive_case(weft_ms(10), &set);
+    note_message(m);
+    if (!m)
+        note_message(weft_await(c.of, weft_ms(0))); /* it is there still */
+}
+
+static void answers_each_with_b(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        weft_msg *m = weft_receive(A);
+        weft_reply(m, B, *weft_get(m, A) * 10);
+    }
+}
+
+static const int ten = 10;
+
+static void takes_responses_by_more(void *arg)
+{
+    (void)arg;
+    other = weft_spawn(answers_each_with_b, NULL);
+    takes_it_by((weft_case){.type = &weft_type_B, .when = is_value, .with = &ten});
+    takes_it_by((weft_case){.type = &weft_type_B, .when = is_value, .with = &five});
+    note("| ");
+    takes_it_by((weft_case){.type = &weft_type_B, .from = other});
+    takes_it_by((weft_case){.type = &weft_type_B, .from = weft_self()});
+    note("| ");
+    takes_it_by((weft_case){.type = &weft_type_B, .with = &ten, .bytes = sizeof ten});
+    takes_it_by((weft_case){.type = &weft_type_B, .with = &five, .bytes = sizeof five});
+    note("| ");
+    takes_it_by((weft_case){.type = &weft_type_WEFT_ANY, .when = is_value, .with = &ten, .from = other});
+    takes_it_by((weft_case){.type = &weft_type_WEFT_ANY, .when = is_value, .with = &five, .from = other});
+}
+
+Test(match, by_request_takes_the_response_only_if_all_that_is_given_does)
+{
+    run(takes_responses_by_more);
+    cr_expect_str_eq(noted(), "B10 WEFT_TIMEOUT B10 | B10 WEFT_TIMEOUT B10 | B10 WEFT_TIMEOUT B10 | "
+                              "B10 WEFT_TIMEOUT B10 ");
+}
+
+static bool to_twice(const weft_msg *m, const void *with, void *number)
+{
+    (void)with;
+    *(long *)number = 2L * value(m);
+    return value(m) > 10;
+}
+
+static weft_cases of_a_response;
+static weft_case  becoming_list[1];
+
+static void has_late_one(void *state, weft_msg *m)
+{
+    (void)state;
+    note_message(m);
+    if (!m)
+        note_message(weft_await(becoming_list[0].of, weft_ms(0)));
+}
+
+static void reacts_to_what_a_response_becomes(void *arg)
+{
+    becoming_list[0].of = weft_request(other, A, *(int *)arg);
+    weft_react_case_within(weft_ms(10), has_late_one, &of_a_response, NULL);
+}
+
+static void converts_responses(void *arg)
+{
+    static const int one = 1, three = 3;
+
+    (void)arg;
+    other = weft_spawn(answers_each_with_b, NULL);
+    becoming_list[0] = (weft_case){
+        .type = &weft_type_B, .run = has_late_one, .project = to_twice, .as = &weft_type_NUMBER};
+    of_a_response = (weft_cases)WEFT_CASES(becoming_list, NULL);
+    takes_it_by(becoming_list[0]);
+    becoming_list[0].of = weft_request(other, A, 2);
+    weft_msg *m = weft_receive_case(weft_ms(10), &of_a_response);
+    note_message(m);
+    note("%d %d ", weft_tag(m) == NUMBER, weft_same(weft_sender(m), other));
+    weft_spawn(reacts_to_what_a_response_becomes, (void *)&one);
+    weft_sleep(weft_ms(20));
+    weft_spawn(reacts_to_what_a_response_becomes, (void *)&three);
+    weft_sleep(weft_ms(20));
+}
+
+Test(match, by_request_as_another_type_converts_the_response)
+{
+    run(converts_responses);
+    cr_expect_str_eq(noted(), "WEFT_TIMEOUT B10 NUMBER40 1 1 WEFT_TIMEOUT B10 NUMBER60 ");
+}
+
+static void answers_at_its_time(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_receive(A);
+    weft_sleep(weft_ms(*weft_get(m, A)));
+    weft_reply(m, B, *weft_get(m, A) * 10);
+}
+
+static void asks_a_guard_of_responses(void *arg)
+{
+    weft_pending two_[2];
+    weft_case    list[3] = {WEFT_ON(GO, NULL)};
+
+    (void)arg;
+    me = weft_self();
+    for (int i = 0; i < 2; i++) {
+        two_[i] = weft_request(weft_spawn(answers_at_its_time, NULL), A, 2 * i + 1);
+        list[i + 1] = (weft_case){.type = &weft_type_B, .when = never, .of = two_[i]};
+    }
+    weft_cases set = WEFT_CASES(list, NULL);
+    for (int i = 0; i < 6; i++) /* it is woken by each, and skips it */
+        weft_send_after(weft_ms(i), me, A, i);
+    note_message(weft_receive_case(weft_ms(10), &set));
+    note("%d ", asked);
+    note_message(weft_receive_case(weft_ms(10), &set)); /* another wait */
+    note("%d ", asked);
+    weft_send(me, GO);
+    note_message(weft_receive_case(weft_ms(10), &set));
+    note("%d ", asked);
+    for (int i = 0; i < 2; i++)
+        note_message(weft_await(two_[i], weft_ms(0)));
+}
+
+Test(match, by_request_asks_a_guard_once_a_wait_of_each_response)
+{
+    run(asks_a_guard_of_responses);
+    cr_expect_str_eq(noted(), "WEFT_TIMEOUT 2 WEFT_TIMEOUT 4 GO 6 B10 B30 ");
 }
 
 /* ---- Projections ----------------------------------------------------------------------------- */
@@ -1390,6 +1527,272 @@ Test(match, too_late_in_react_is_in_time_for_the_next)
 {
     run(reacts_again_after_late);
     cr_expect_str_eq(noted(), "WEFT_TIMEOUT A2 ");
+}
+
+/* ---- How often it is asked --------------------------------------------------------------------- */
+
+enum { MUCH = 100 };
+
+static void send_much(void)
+{
+    for (int i = 0; i < MUCH; i++)
+        weft_send(weft_self(), A, 0);
+}
+
+/* All that is there is skipped when they come, one by one; then what fits. */
+static void sends_urgently_one_by_one(void *arg)
+{
+    (void)arg;
+    for (int i = 1; i <= MUCH; i++) {
+        weft_sleep(weft_ms(1));
+        weft_send_urgent(me, B, i);
+    }
+    weft_sleep(weft_ms(1));
+    weft_send(me, A, 7);
+}
+
+static const weft_case  only_seven[] = {WEFT_ON_IF(A, NULL, is_value, &seven)};
+static const weft_cases seven_set = WEFT_CASES(only_seven, NULL);
+
+static void asks_a_guard_while_urgent_ones_come(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    send_much();
+    weft_spawn(sends_urgently_one_by_one, NULL);
+    note_message(weft_receive_case(WEFT_FOREVER, &seven_set));
+    note("%d ", asked);
+}
+
+Test(match, asks_a_guard_once_of_each_message_whatever_urgent_ones_come)
+{
+    run(asks_a_guard_while_urgent_ones_come);
+    cr_expect_str_eq(noted(), "A7 101 ");
+}
+
+static void notes_how_often(void *state, weft_msg *m)
+{
+    (void)state;
+    note_message(m);
+    note("%d ", asked);
+}
+
+static void notes_how_often_and_leaves(void *state, weft_msg *m)
+{
+    notes_how_often(state, m);
+    weft_unbecome();
+}
+
+static const weft_case  react_list[] = {WEFT_ON_IF(A, notes_how_often, is_value, &seven)};
+static const weft_cases react_set = WEFT_CASES(react_list, NULL);
+static const weft_case  become_list[] = {WEFT_ON_IF(A, notes_how_often_and_leaves, is_value, &seven)};
+static const weft_cases become_set = WEFT_CASES(become_list, NULL);
+
+static void reacts_by_a_guard_while_urgent_ones_come(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    send_much();
+    weft_spawn(sends_urgently_one_by_one, NULL);
+    weft_react_case(&react_set, NULL);
+}
+
+static void serves_by_a_guard_while_urgent_ones_come(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    send_much();
+    weft_spawn(sends_urgently_one_by_one, NULL);
+    weft_become(&become_set, NULL);
+}
+
+Test(match, in_react_asks_a_guard_once_of_each_message_whatever_urgent_ones_come)
+{
+    run(reacts_by_a_guard_while_urgent_ones_come);
+    run(serves_by_a_guard_while_urgent_ones_come);
+    cr_expect_str_eq(noted(), "A7 101 A7 202 ");
+}
+
+static int  answered;
+static void answers_a_question(void *arg)
+{
+    (void)arg;
+    for (;;)
+        weft_reply(weft_receive(GO), DONE);
+}
+
+/* One request after another has a handler; then comes what fits. */
+static void has_an_answer(void *state, weft_msg *m)
+{
+    (void)m;
+    if (++answered % MUCH == 0)
+        weft_send(weft_self(), A, 7);
+    else
+        weft_then(weft_request(other, GO), WEFT_FOREVER, has_an_answer, state);
+}
+
+static void begin_to_ask(void)
+{
+    other = weft_spawn(answers_a_question, NULL);
+    send_much();
+    weft_then(weft_request(other, GO), WEFT_FOREVER, has_an_answer, NULL);
+}
+
+static void reacts_by_a_guard_while_responses_come(void *arg)
+{
+    (void)arg;
+    begin_to_ask();
+    weft_react_case(&react_set, NULL);
+}
+
+static void serves_by_a_guard_while_responses_come(void *arg)
+{
+    (void)arg;
+    begin_to_ask();
+    weft_become(&become_set, NULL);
+}
+
+Test(match, in_react_asks_a_guard_once_of_each_message_however_many_responses_are_handled)
+{
+    run(reacts_by_a_guard_while_responses_come);
+    cr_expect_str_eq(noted(), "A7 101 ");
+    cr_expect_eq(answered, MUCH);
+}
+
+Test(match, in_a_behaviour_asks_a_guard_once_of_each_message_however_many_responses_are_handled)
+{
+    run(serves_by_a_guard_while_responses_come);
+    cr_expect_str_eq(noted(), "A7 101 ");
+    cr_expect_eq(answered, MUCH);
+}
+
+/* A handler that arranges the same anew begins a new wait, in which the guard may say something else. */
+static int  now_fits = 5;
+static void has_an_answer_and_reacts(void *state, weft_msg *m);
+
+static const weft_case  fits_list[] = {WEFT_ON_IF(A, notes_how_often, is_value, &now_fits)};
+static const weft_cases fits_set = WEFT_CASES(fits_list, NULL);
+
+static void has_an_answer_and_reacts(void *state, weft_msg *m)
+{
+    (void)m;
+    now_fits = 0; /* and nothing new comes */
+    weft_react_case(&fits_set, state);
+}
+
+static void reacts_anew_while_a_response_comes(void *arg)
+{
+    (void)arg;
+    other = weft_spawn(answers_a_question, NULL);
+    send_much();
+    weft_then(weft_request(other, GO), WEFT_FOREVER, has_an_answer_and_reacts, NULL);
+    weft_react_case(&fits_set, NULL);
+}
+
+Test(match, in_react_asks_a_guard_again_if_the_handler_of_a_response_reacts_anew)
+{
+    run(reacts_anew_while_a_response_comes);
+    cr_expect_str_eq(noted(), "A0 101 ");
+}
+
+/* One that waits in the middle skips what comes meanwhile. */
+static int  way;
+static void has_an_answer_and_waits(void *state, weft_msg *m)
+{
+    (void)state, (void)m;
+    weft_send(weft_self(), A, 7);
+    weft_send(weft_self(), B, 1);
+    switch (way) {
+    case 0:
+        weft_receive(B);
+        break;
+    case 1:
+        weft_sleep(weft_ms(1));
+        break;
+    default:
+        weft_ask(WEFT_FOREVER, other, GO);
+    }
+}
+
+static void reacts_while_a_handler_waits(void *arg)
+{
+    (void)arg;
+    other = weft_spawn(answers_a_question, NULL);
+    send_much();
+    weft_then(weft_request(other, GO), WEFT_FOREVER, has_an_answer_and_waits, NULL);
+    weft_react_case(&react_set, NULL);
+}
+
+Test(match, in_react_sees_what_came_while_the_handler_of_a_response_waited)
+{
+    for (way = 0; way < 3; way++)
+        run(reacts_while_a_handler_waits);
+    cr_expect_str_eq(noted(), "A7 201 A7 402 A7 603 ");
+}
+
+/* So many types, and so many messages of others before them: what is left of them is tested a few times, not by each
+ * receive. */
+static void takes_many_types_from_behind(void *arg)
+{
+    enum { TYPES = 100, OTHERS = 2000, RECEIVES = 1000 };
+    static weft_type types[TYPES];
+    static weft_case list[TYPES];
+    static char      names[TYPES][20];
+    static const int counts[] = {1, 16, 17, TYPES};
+
+    (void)arg;
+    for (int i = 0; i < TYPES; i++) {
+        snprintf(names[i], sizeof names[i], "type%d", i);
+        types[i] = (weft_type){.name = names[i], .bytes = sizeof i, .tag = 6000 + i};
+        list[i] = (weft_case){.type = &types[i]};
+    }
+    for (int round = 0; round < 4; round++) {
+        weft_cases set = {list, (size_t)counts[round], NULL};
+        uint64_t   before = weft_skipped();
+        int        wrong = 0;
+        for (int i = 0; i < OTHERS; i++)
+            weft_send(weft_self(), GO);
+        for (int i = 0; i < RECEIVES; i++) {
+            int which = i % counts[round];
+            weft_send_body(weft_self(), &types[which], &i);
+            wrong += weft_tag(weft_receive_case(WEFT_FOREVER, &set)) != 6000 + which;
+        }
+        before = weft_skipped() - before;
+        note("%d %s ", wrong,
+             before >= OTHERS && before <= 4 * OTHERS + 4 * RECEIVES ? "few" : "many were tested");
+        for (int i = 0; i < OTHERS; i++)
+            weft_receive(GO);
+    }
+}
+
+Test(match, by_many_types_tests_what_it_skips_a_few_times_however_often_it_receives)
+{
+    run(takes_many_types_from_behind);
+    cr_expect_str_eq(noted(), "0 few 0 few 0 few 0 few ");
+}
+
+static void asks_no_guard_of_what_comes_later(void *arg)
+{
+    const weft_case  list[] = {WEFT_ON_IF(A, NULL, never, NULL), WEFT_ON(B, NULL)};
+    const weft_cases set = WEFT_CASES(list, NULL);
+
+    (void)arg;
+    for (int i = 0; i < 5; i++)
+        weft_send(weft_self(), B, i);
+    send_much();
+    weft_send(weft_self(), B, 5);
+    skip_all();
+    for (int i = 0; i < 5; i++)
+        note_message(poll_for(&set));
+    note("%d ", asked);
+    note_message(poll_for(&set)); /* behind all */
+    note("%d", asked);
+}
+
+Test(match, asks_no_guard_of_what_lies_behind_the_first_that_fits_in_any_case)
+{
+    run(asks_no_guard_of_what_comes_later);
+    cr_expect_str_eq(noted(), "B0 B1 B2 B3 B4 0 B5 100");
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -2076,6 +2479,37 @@ Test(match, by_a_guard_that_sends_makes_no_sense)
     refused_in_guards(sends_urgently, "sends");
     refused_in_guards(sends_later, "sends");
     refused_in_guards(passes, "sends");
+}
+
+static void arranges(void) { weft_react(nothing, NULL, B); }
+static void arranges_in_time(void) { weft_react_within(weft_ms(1), nothing, NULL, B, C); }
+static void arranges_cases(void) { weft_react_case(&go, NULL); }
+static void becomes(void) { weft_become(&go, NULL); }
+static void becomes_and_keeps(void) { weft_become_keep(&go, NULL); }
+static void step(void *state) { (void)state; }
+static bool is_over(void *state) { return !state; }
+static void goes_on_then(void) { weft_and_then(step, step, NULL); }
+static void loops(void) { weft_loop(step, NULL); }
+static void thens(void) { weft_then((weft_pending){1}, WEFT_FOREVER, nothing, NULL); }
+static void loops_while(void) { weft_loop_while(is_over, step, NULL); }
+
+Test(match, by_a_guard_that_reacts_makes_no_sense)
+{
+    refused_in_guards(arranges, "weft_react");
+    refused_in_guards(arranges_in_time, "weft_react");
+    refused_in_guards(arranges_cases, "weft_react_case");
+    refused_in_guards(thens, "weft_then");
+}
+Test(match, by_a_guard_that_becomes_something_makes_no_sense)
+{
+    refused_in_guards(becomes, "weft_become");
+    refused_in_guards(becomes_and_keeps, "weft_become");
+}
+Test(match, by_a_guard_that_arranges_a_sequence_makes_no_sense)
+{
+    refused_in_guards(goes_on_then, "weft_and_then");
+    refused_in_guards(loops, "weft_loop");
+    refused_in_guards(loops_while, "weft_loop");
 }
 
 static bool waits_to_project(const weft_msg *m, const void *with, void *value)

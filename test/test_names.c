@@ -694,6 +694,89 @@ Test(names, may_be_ten_thousand)
     cr_expect_str_eq(noted(), want);
 }
 
+/* What an actor has, in the order in which it lets go. */
+static void lets_go_of(void *order)
+{
+    enum { NAMES = 101 };
+    static bool has_it[NAMES];
+    int         at[NAMES], wrong = 0;
+
+    for (int i = 0; i < NAMES; i++) {
+        wrong += weft_register(nth(i), weft_self()) != 0;
+        has_it[i] = true;
+        switch (*(char *)order) {
+        case 'f': /* the first first */
+            at[i] = i;
+            break;
+        case 'l': /* the last first */
+            at[i] = NAMES - 1 - i;
+            break;
+        case 'm': /* from the middle */
+            at[i] = NAMES / 2 + (i % 2 ? (i + 1) / 2 : -i / 2);
+            break;
+        default: /* from all over */
+            at[i] = i * 37 % NAMES;
+        }
+    }
+    for (int i = 0; i < NAMES - 20; i++) {
+        wrong += weft_unregister(nth(at[i])) != 0 || weft_unregister(nth(at[i])) != WEFT_EGONE;
+        has_it[at[i]] = false;
+        for (int k = 0; k < NAMES; k++)
+            wrong += has_it[k] ? !has(weft_self(), nth(k)) : !is_free(nth(k));
+    }
+    for (int i = 0; i < 5; i++) /* some again */
+        wrong += weft_register(nth(at[i]), weft_self()) != 0;
+    note("%c%d ", *(char *)order, wrong);
+    weft_receive(STOP);
+}
+
+static void has_one_who_lets_go(void *arg)
+{
+    (void)arg;
+    for (const char *order = "flmo"; *order; order++) {
+        weft_pid p = weft_spawn(lets_go_of, (void *)order);
+        int      left = 0;
+        stop(p);
+        for (int i = 0; i < 200; i++)
+            left += !is_free(nth(i));
+        note("%d ", left);
+    }
+}
+
+Test(names, of_one_actor_are_let_go_of_in_any_order_and_the_rest_with_it)
+{
+    run(has_one_who_lets_go);
+    cr_expect_str_eq(noted(), "f0 0 l0 0 m0 0 o0 0 ");
+}
+
+static void has_all_names(void *arg)
+{
+    int wrong = 0;
+
+    (void)arg;
+    for (int i = 0; i < MANY; i++)
+        wrong += weft_register(nth(i), weft_self()) != 0;
+    for (int i = 0; i < MANY; i += 2) /* from one end */
+        wrong += weft_unregister(nth(i)) != 0;
+    for (int i = MANY - 1; i > MANY / 2; i -= 2) /* from the other */
+        wrong += weft_unregister(nth(i)) != 0;
+    for (int i = 0; i < MANY; i++)
+        wrong += i % 2 && i <= MANY / 2 ? !has(weft_self(), nth(i)) : !is_free(nth(i));
+    note("%d", wrong);
+}
+
+Test(names, may_be_ten_thousand_of_one_actor)
+{
+    int left = 0;
+
+    run(has_all_names);
+    cr_expect_str_eq(noted(), "0");
+    weft_self();
+    for (int i = 0; i < MANY; i++)
+        left += !is_free(nth(i));
+    cr_expect_eq(left, 0);
+}
+
 enum { ROUNDS = 20000 };
 
 static void comes_and_goes(void *arg)

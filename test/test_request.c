@@ -1061,6 +1061,43 @@ Test(request, is_answered_by_a_message_that_may_be_passed_on)
     cr_expect_eq(destroyed[1], 0);
 }
 
+static int turns;
+
+static void moves_it_back(void *arg)
+{
+    (void)arg;
+    while (turns < 10) {
+        weft_msg *m = weft_receive(LARGE, ASK, STOP);
+        if (weft_is(m, STOP))
+            break;
+        turns++;
+        if (weft_reply_pass(m, m))
+            note("error ");
+    }
+}
+
+static void asks_for_the_same(void *arg)
+{
+    weft_pid p = weft_spawn(moves_it_back, NULL);
+
+    (void)arg;
+    weft_msg *m = weft_ask(weft_sec(1), p, LARGE, .n = 7);
+    note("%s%d %d ", weft_name(m), weft_get(m, LARGE)->n, weft_same(weft_sender(m), p));
+    m = weft_ask(weft_sec(1), p, ASK, 8);
+    note("%s%d %d ", weft_name(m), *weft_get(m, ASK), weft_same(weft_sender(m), p));
+    weft_send(p, ASK, 9);
+    m = weft_receive(ASK);
+    note("%s%d %d ", weft_name(m), *weft_get(m, ASK), weft_same(weft_sender(m), p));
+    weft_send(p, STOP);
+}
+
+Test(request, may_be_moved_to_be_its_own_response)
+{
+    run(asks_for_the_same);
+    cr_expect_str_eq(noted(), "LARGE7 1 ASK8 1 ASK9 1 ");
+    cr_expect_eq(turns, 3);
+}
+
 /* ---- Misuse ---------------------------------------------------------------------------------- */
 
 /* Runs it; one line must have been said that names the call. */
@@ -1738,6 +1775,170 @@ Test(request, may_be_open_when_the_thread_ends_that_asked)
     cr_expect_str_eq(noted(), "11 ");
 }
 
+/* ---- The end of the system ------------------------------------------------------------------- */
+
+static weft_span how_long;
+
+static void answers_with_a_thing_later(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_receive(ASK);
+    weft_sleep(weft_ms(10));
+    weft_reply(m, THING, 1, malloc(8));
+}
+
+static void awaits_one_of_two(void *arg)
+{
+    weft_pending one = weft_request(weft_spawn(never_answers, NULL), ASK, 1);
+
+    (void)arg;
+    ask_and_forget(weft_spawn(answers_with_a_thing_later, NULL), ASK, 2);
+    weft_await(one, how_long);
+    note("never ");
+}
+
+static void ends_after_the_other_response(void *arg)
+{
+    (void)arg;
+    weft_spawn(awaits_one_of_two, NULL);
+    weft_sleep(weft_ms(50));
+}
+
+Test(request, awaited_when_the_system_ends_ends_the_response_to_another_once)
+{
+    const weft_span times[] = {WEFT_FOREVER, weft_sec(100)};
+
+    for (int i = 0; i < 2; i++) {
+        how_long = times[i];
+        run(ends_after_the_other_response);
+        cr_expect_str_eq(noted(), "");
+        cr_expect_eq(destroyed[1], i + 1, "%d", destroyed[1]);
+    }
+    cr_expect_eq(counted().spawned, counted().ended);
+}
+
+/* In its end an actor destroys what it has: what that asks and makes is ended, too. */
+static void destroy_and_ask(void *body)
+{
+    (void)body;
+    destroyed[5]++;
+    for (int i = 0; i < 8; i++) {
+        weft_keep(weft_make(THING, 3, malloc(8)));
+        ask_and_forget(other, THING, 4, malloc(8));
+    }
+}
+WEFT_MESSAGE_OWNING(CURIOUS, destroy_and_ask, int);
+
+static void answers_curiously(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        weft_reply(weft_receive(ASK), CURIOUS, 1);
+        weft_send(me, GO);
+    }
+}
+
+static void ends_curiously(void *arg)
+{
+    weft_pid p = weft_spawn(answers_curiously, NULL);
+
+    (void)arg;
+    me = weft_self();
+    for (int i = 0; i < 2; i++) {
+        ask_and_forget(p, ASK, i); /* never awaited */
+        weft_receive(GO);
+    }
+    weft_keep(weft_make(CURIOUS, 3)); /* its own */
+    weft_keep(weft_await(weft_request(p, ASK, 4), WEFT_FOREVER));
+    weft_send(me, CURIOUS, 5); /* skipped */
+    weft_receive_within(weft_ms(0), PLAIN);
+    weft_send(me, CURIOUS, 6); /* not looked at */
+    note("ends ");
+}
+
+static void outlives_the_curious(void *arg)
+{
+    (void)arg;
+    other = weft_spawn(never_answers, NULL);
+    weft_pid p = weft_spawn(ends_curiously, NULL);
+    while (weft_send(p, STOP) == 0)
+        weft_sleep(weft_ms(1));
+    note("%d %d %d", destroyed[5], destroyed[3], destroyed[4]);
+}
+
+Test(request, may_be_made_by_what_is_destroyed_when_an_actor_ends)
+{
+    run(outlives_the_curious);
+    cr_expect_str_eq(noted(), "ends 6 48 0"); /* the other has not read them */
+    cr_expect_eq(destroyed[4], 48, "%d", destroyed[4]);
+    cr_expect_eq(counted().spawned, counted().ended);
+}
+
+/* What an actor is handling while it waits in the middle, when the system ends. */
+enum waits { AWAITS, AWAITS_IN_TIME, AWAITS_AFTER_KEEPING, SLEEPS, WAITS };
+static enum waits in_the_middle;
+static weft_pid   not_answering;
+
+static void waits_in_the_middle(void)
+{
+    weft_send(me, GO); /* it goes on until it waits, or is as good as waiting */
+    switch (in_the_middle) {
+    case AWAITS:
+    case AWAITS_AFTER_KEEPING:
+        weft_ask(WEFT_FOREVER, not_answering, ASK, 1);
+        break;
+    case AWAITS_IN_TIME:
+        weft_ask(weft_sec(3600), not_answering, ASK, 1);
+        break;
+    default:
+        weft_sleep(in_the_middle == SLEEPS ? weft_sec(3600) : WEFT_FOREVER);
+    }
+    note("went on ");
+}
+
+static void handles_and_waits(void *arg)
+{
+    (void)arg;
+    tell(weft_ask(weft_ms(1), not_answering, ASK, 1)); /* it has asked before */
+    weft_send(me, GO);
+    weft_msg *m = weft_receive(ASK);
+    if (in_the_middle == AWAITS_AFTER_KEEPING)
+        weft_keep(m);
+    waits_in_the_middle();
+}
+
+static void ends_in_the_middle(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    not_answering = weft_spawn(never_answers, NULL);
+    other = weft_spawn(handles_and_waits, NULL);
+    weft_receive(GO);
+    sem_post(&step); /* to the thread that asks */
+    weft_receive(GO);
+}
+
+static void *asks_who_waits(void *unused)
+{
+    sem_wait(&step);
+    tell(weft_ask(WEFT_FOREVER, other, ASK, 1));
+    return unused;
+}
+
+Test(request, of_a_thread_fails_when_the_system_ends_while_it_is_handled)
+{
+    pthread_t thread;
+
+    sem_init(&step, 0, 0);
+    for (in_the_middle = AWAITS; in_the_middle < WAITS; in_the_middle++) {
+        cr_assert_eq(pthread_create(&thread, NULL, asks_who_waits, NULL), 0);
+        cr_assert_eq(weft_run(ends_in_the_middle, NULL, .workers = 1), 0);
+        pthread_join(thread, NULL);
+        cr_expect_str_eq(noted(), "null gone ", "%d: %s", in_the_middle, noted());
+        forget_notes();
+    }
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static long which;
@@ -1830,4 +2031,108 @@ Test(request, that_could_not_be_answered_for_memory_is_still_open)
 {
     run(asks_one_without_memory);
     cr_expect_str_eq(noted(), "-4 0 3 ");
+}
+
+static void answers_one_later(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_receive(PLAIN);
+    weft_sleep(weft_ms(100));
+    weft_reply(m, ANSWER, 1);
+}
+
+static void answers_another(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_receive_within(weft_sec(1), ASK);
+    note("%s ", weft_name(m));
+    if (m)
+        weft_reply(m, ANSWER, 666);
+}
+
+/* There is no message to tell the asker that its request was abandoned. */
+static void passes_without_memory(void *arg)
+{
+    weft_pending mine = weft_request(*(weft_pid *)arg, PLAIN, 1);
+    weft_msg    *m = weft_keep(weft_receive(ASK));
+
+    weft__memory_fail(1);
+    while (weft_make(ASK, 1))
+        ;
+    weft__memory_fail(1);
+    int error = weft_pass(other, m);
+    weft__memory_fail(0);
+    note("%d ", error);
+    tell(weft_await(mine, weft_sec(1)));
+    weft_send(me, GO);
+}
+
+static void asks_who_passes_without_memory(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    other = weft_spawn(answers_another, NULL);
+    weft_pid p = weft_spawn(answers_one_later, NULL);
+    tell(weft_ask(weft_sec(10), weft_spawn(passes_without_memory, &p, .copy_bytes = sizeof p), ASK, 1));
+    weft_receive(GO);
+    weft_sleep(weft_sec(2));
+}
+
+Test(request, that_cannot_be_abandoned_for_memory_is_not_passed_and_fails)
+{
+    run(asks_who_passes_without_memory);
+    cr_expect_str_eq(noted(), "-4 dropped 1 WEFT_TIMEOUT ");
+}
+
+static long blocks; /* of the heap, that are in use */
+
+static void *get(size_t bytes, void *with)
+{
+    void *block = malloc(bytes);
+
+    (void)with;
+    if (block)
+        __atomic_add_fetch(&blocks, 1, __ATOMIC_SEQ_CST);
+    return block;
+}
+
+static void put(void *block, void *with)
+{
+    (void)with;
+    __atomic_sub_fetch(&blocks, 1, __ATOMIC_SEQ_CST);
+    free(block);
+}
+
+static void handles_much(void *arg)
+{
+    (void)arg;
+    tell(weft_ask(weft_ms(1), not_answering, ASK, 1));
+    weft_receive(LARGE);
+    waits_in_the_middle();
+}
+
+static void ends_handling_much(void *arg)
+{
+    (void)arg;
+    me = weft_self();
+    not_answering = weft_spawn(never_answers, NULL);
+    for (int i = 0; i < 40; i++) {
+        in_the_middle = i % WAITS;
+        weft_send(weft_spawn(handles_much, NULL), LARGE, .n = i);
+        weft_receive(GO);
+        weft_sleep(weft_ms(1));
+    }
+}
+
+Test(request, awaited_when_the_system_ends_leaves_no_memory_behind)
+{
+    long before = 0;
+
+    cr_assert_eq(weft_use_allocator(&(weft_allocator){get, put, NULL}), 0);
+    for (int i = 0; i < 5; i++) {
+        run(ends_handling_much);
+        if (i == 1) /* the process has what it keeps */
+            before = blocks;
+    }
+    cr_expect_eq(blocks, before, "%ld more", blocks - before);
 }

@@ -630,3 +630,65 @@ Test(share, is_given_back_when_all_who_have_it_end)
     cr_expect_str_eq(seen[1].text, "edited by 1");
     cr_expect_not(leaks());
 }
+
+/* ---- The end of the system ------------------------------------------------------------------- */
+
+enum { MANY = 100 };
+static weft_pid sinks[MANY];
+static long     all_blocks;
+
+static void *get_any(size_t bytes, void *with)
+{
+    void *block = malloc(bytes);
+
+    (void)with;
+    if (block)
+        __atomic_add_fetch(&all_blocks, 1, __ATOMIC_SEQ_CST);
+    return block;
+}
+
+static void put_any(void *block, void *with)
+{
+    (void)with;
+    __atomic_sub_fetch(&all_blocks, 1, __ATOMIC_SEQ_CST);
+    free(block);
+}
+
+static void reads_pages(void *arg)
+{
+    (void)arg;
+    for (;;)
+        weft_receive(PAGE);
+}
+
+static void sends_without_end(void *arg)
+{
+    (void)arg;
+    for (;;)
+        weft_send_many(sinks, MANY, PAGE, 1, "one");
+}
+
+/* They have given way in the middle of sending when it ends. */
+static void ends_while_others_send(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < MANY; i++)
+        sinks[i] = weft_spawn(reads_pages, NULL);
+    for (int i = 0; i < 20; i++)
+        weft_spawn(sends_without_end, NULL);
+    for (int i = 0; i < 10; i++)
+        weft_yield();
+}
+
+Test(share, is_given_back_when_the_system_ends_while_it_is_sent_to_many)
+{
+    long before = 0;
+
+    cr_assert_eq(weft_use_allocator(&(weft_allocator){get_any, put_any, NULL}), 0);
+    for (int i = 0; i < 6; i++) {
+        run(ends_while_others_send);
+        if (i == 1) /* the process has what it keeps */
+            before = all_blocks;
+    }
+    cr_expect_eq(all_blocks, before, "%ld more", all_blocks - before);
+}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/case.h>
 
 #include "help.h"
 
@@ -270,6 +271,44 @@ Test(threads, never_have_the_pid_of_another)
     cr_expect_eq(counted().ended, 200);
 }
 
+static bool ends_its_thread(const weft_msg *m, const void *with)
+{
+    (void)m, (void)with;
+    weft_end(0);
+}
+
+static void *guards_and_ends(void *unused)
+{
+    const weft_case  list[] = {WEFT_ON_IF(A, NULL, ends_its_thread, NULL)};
+    const weft_cases set = WEFT_CASES(list, NULL);
+
+    weft_send(weft_self(), A, 1);
+    weft_receive_case(WEFT_FOREVER, &set);
+    note("went on ");
+    return unused;
+}
+
+static void *does_what_a_guard_must_not(void *unused)
+{
+    weft_send(weft_self(), A, 1); /* in the place of the thread before */
+    note("%d ", *weft_get(weft_receive(A), A));
+    weft_sleep(weft_us(1));
+    weft_yield();
+    return unused;
+}
+
+Test(threads, may_be_ended_by_a_guard_and_leave_the_next_alone)
+{
+    for (int i = 0; i < 10; i++) {
+        start(guards_and_ends);
+        join();
+        start(does_what_a_guard_must_not);
+        join();
+    }
+    cr_expect_str_eq(noted(), "1 1 1 1 1 1 1 1 1 1 ");
+    cr_expect_eq(counted().ended, 20);
+}
+
 /* ---- And the system ------------------------------------------------------------------------------------------ */
 
 static weft_pid first_actor;
@@ -420,4 +459,35 @@ Test(threads, may_spawn_while_the_system_stops)
     join();
     cr_expect_eq(result, 0);
     cr_expect_eq(not_documented, 0);
+}
+
+static weft_pid asked_of;
+
+static void *asks_another_thread(void *unused)
+{
+    weft_self();
+    note("%s ", weft_name(weft_ask(WEFT_FOREVER, asked_of, A, 1)));
+    note("%s ", weft_name(weft_ask(weft_sec(3600), asked_of, A, 2)));
+    return unused;
+}
+
+static void ends_at_once(void *arg) { (void)arg; }
+
+Test(threads, await_a_response_over_the_end_of_a_system)
+{
+    asked_of = weft_self();
+    for (int i = 0; i < 20; i++) {
+        start(asks_another_thread);
+        for (int k = 0; k < 2; k++) {
+            weft_msg *m;
+            while (!(m = weft_receive_within(weft_sec(10), A))) /* or the end of the last system */
+                ;
+            for (int n = 0; n < 5; n++)
+                cr_assert_eq(weft_run(ends_at_once, NULL, .workers = 1), 0);
+            weft_reply(m, B, 1);
+        }
+        join();
+        cr_assert_str_eq(noted(), "B B ", "round %d: %s", i, noted());
+        forget_notes();
+    }
 }

@@ -222,3 +222,56 @@ Test(types, that_share_a_case_label_are_told_of)
     cr_expect(strstr(said, "ONE_OF_TWO") && strstr(said, "TWO_OF_TWO"), "%s", said);
     cr_expect_eq(lines(said), 1, "%s", said);
 }
+
+/* ---- The wildcard ------------------------------------------------------------------------------------- */
+
+static void sends_any(void *arg)
+{
+    weft_pid me = weft_self();
+
+    (void)arg;
+    note("%d ", weft_send(me, WEFT_ANY));
+    note("%d ", weft_send_urgent(me, WEFT_ANY));
+    note("%d ", weft_send_as(me, me, WEFT_ANY));
+    note("%d ", weft_send_name("nobody has it", WEFT_ANY) < 0);
+    note("%d ", (int)weft_send_many(&me, 1, WEFT_ANY));
+    note("%d ", weft_make(WEFT_ANY) == NULL);
+    note("%d ", (int)weft_send_after(weft_ms(0), me, WEFT_ANY).id);
+    note("%d ", (int)weft_send_every(weft_ms(1), me, WEFT_ANY).id);
+    weft_pending none = weft_request(me, WEFT_ANY);
+    note("%d %s ", (int)none.id, weft_name(weft_await(none, weft_ms(0))));
+    note("%s ", weft_name(weft_receive_within(weft_ms(0), WEFT_ANY)));
+    weft_send(me, VALUE, 1);
+    weft_msg *m = weft_receive(WEFT_ANY);
+    note("%d ", weft_reply(m, WEFT_ANY));
+    note("%d ", weft_reply(m, STOP));
+    note("%s ", weft_name(weft_receive(STOP, VALUE)));
+    note("%s ", weft_name(weft_receive_within(weft_ms(10), WEFT_ANY)));
+}
+
+Test(types, of_any_message_are_none_to_send)
+{
+    cr_assert_eq(weft_run(sends_any, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "-8 -8 -8 1 0 1 0 0 0 WEFT_FAILED WEFT_TIMEOUT -8 0 STOP WEFT_TIMEOUT ");
+}
+
+static void answers_with_any(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_receive(VALUE);
+    note("%d ", weft_reply(m, WEFT_ANY));
+    note("%d ", weft_reply(m, VALUE, 2)); /* it is open still */
+}
+
+static void asks_who_answers_with_any(void *arg)
+{
+    (void)arg;
+    weft_msg *m = weft_ask(weft_sec(1), weft_spawn(answers_with_any, NULL), VALUE, 1);
+    note("%d", *weft_get(m, VALUE));
+}
+
+Test(types, of_any_message_are_no_answer)
+{
+    cr_assert_eq(weft_run(asks_who_answers_with_any, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "-8 0 2");
+}
