@@ -45,7 +45,8 @@ static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct w
 
 /* The usual receiver waits, and is put into the slot of the sender's worker. Everything else is called, last, so that
  * this needs no frame. */
-static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to, struct weft_msg *m)
+static inline __attribute__((always_inline)) int post_here(struct weft__lane *l, struct weft__worker *w,
+                                                           weft_pid to, struct weft_msg *m)
 {
     m->to = to.id;
     if (WEFT__RARE(!weft__actor_exists(to)))
@@ -64,7 +65,17 @@ static inline int post(struct weft__lane *l, struct weft__worker *w, weft_pid to
     return 0;
 }
 
-int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m) { return post(l, l->worker, to, m); }
+/* Once for all who are not the plain ways. */
+static __attribute__((noinline)) int post(struct weft__lane *l, struct weft__worker *w, weft_pid to,
+                                          struct weft_msg *m)
+{
+    return post_here(l, w, to, m);
+}
+
+int weft__send(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+{
+    return post_here(l, l->worker, to, m);
+}
 
 int weft__send_directly(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
@@ -142,7 +153,7 @@ int weft_send_body(weft_pid to, weft_type *type, const void *body)
     if (WEFT__RARE(!m))
         return send_slowly(to, type, body);
     m->from = weft__actor_pid(l->self);
-    return post(l, l->sender, to, m);
+    return post_here(l, l->sender, to, m);
 }
 
 int weft_send_as_body(weft_pid from, weft_pid to, weft_type *type, const void *body)
@@ -276,7 +287,9 @@ int weft_reply_body(const weft_msg *m, weft_type *type, const void *body)
     if (WEFT__RARE(!answer))
         return reply_slowly(m, type, body);
     close_request(m);
-    return respond(l, way, answer);
+    answer->from = weft__actor_pid(l->self);
+    weft__message_address(answer, WEFT__TYPE_RESPONSE, way.number);
+    return post_here(l, l->sender, way.to, answer);
 }
 
 /* m, whoever had it, is the runtime's. NULL: there is no m, or no memory. */
