@@ -22,7 +22,6 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +32,7 @@
 #include <weft/bound.h>
 
 #include "help.h"
+#include "hunt.h"
 
 enum {
     PLACES = 8,
@@ -46,9 +46,7 @@ enum {
     TURN = 10,       /* letters of a writer before it lets others */
     ROOM = 1 << 18,  /* letters of a writer at most */
     LIVES = 1 << 18, /* at most */
-    NARROW = 3,
-    TICK_S = 5, /* so many of these without progress: somebody hangs */
-    TICKS = 5
+    NARROW = 3
 };
 #ifdef __SANITIZE_THREAD__
 enum { LETTERS = 6000, ROUNDS = 4000 };
@@ -109,31 +107,8 @@ static unsigned long letters;
 static atomic_int    serving, writing;
 static atomic_bool   over;
 static weft_pid      echo;
-static atomic_ulong  progress, wrong, stops_sent, stops_read;
+static atomic_ulong  stops_sent, stops_read;
 static atomic_ulong  full, too_large, gone, late, cycles, let_in, taken, destroyed, gave_up; /* letters */
-
-static void count(atomic_ulong *n) { atomic_fetch_add_explicit(n, 1, memory_order_relaxed); }
-
-static void complain(const char *what, long a, long b)
-{
-    if (atomic_fetch_add(&wrong, 1) < 20)
-        fprintf(stderr, "stress_bound: %s (%ld, %ld)\n", what, a, b);
-}
-
-static void tick(int unused)
-{
-    static const char    line[] = "stress_bound: FAILED: somebody hangs\n";
-    static unsigned long was;
-    static int           idle;
-    unsigned long        is = atomic_load_explicit(&progress, memory_order_relaxed);
-
-    (void)unused;
-    idle = is == was ? idle + 1 : 0;
-    was = is;
-    if (idle >= TICKS && write(STDOUT_FILENO, line, sizeof line - 1))
-        _exit(1);
-    alarm(TICK_S);
-}
 
 /* Everything has happened that is hunted. */
 static bool is_enough(void) { return full && too_large && gone && late && cycles && let_in && taken; }
@@ -143,7 +118,7 @@ static void settle_fate(const struct letter *l, int is)
     int was = atomic_exchange(&fate[l->who][l->number], (unsigned char)is);
 
     if (was != MADE)
-        complain("read or destroyed twice, or never sent", was, is);
+        hunt_complain("read or destroyed twice, or never sent", was, is);
 }
 
 static void burn(void *body)
@@ -152,7 +127,7 @@ static void burn(void *body)
     struct life   *to = &life[l->life];
 
     settle_fate(l, BURNT);
-    count(&destroyed);
+    hunt_count(&destroyed);
     atomic_fetch_add(&to->burnt_bytes, l->bytes);
     atomic_fetch_add(&to->burnt, 1);
 }
@@ -273,19 +248,19 @@ static void count_result(int result)
 {
     switch (result) {
     case WEFT_EGONE:
-        count(&gone);
+        hunt_count(&gone);
         break;
     case WEFT_ESIZE:
-        count(&too_large);
+        hunt_count(&too_large);
         break;
     case WEFT_EFULL:
-        count(&full);
+        hunt_count(&full);
         break;
     case WEFT_ETIME:
-        count(&late);
+        hunt_count(&late);
         break;
     case WEFT_ECYCLE:
-        count(&cycles);
+        hunt_count(&cycles);
         break;
     }
 }
@@ -295,16 +270,16 @@ static void end_sending(struct sending *s, int result)
     int now = atomic_load(&fate[s->by->who][s->body.letter.number]);
 
     if (!is_possible(s, result))
-        complain("an impossible result", result, s->way);
+        hunt_complain("an impossible result", result, s->way);
     /* whom a mailbox that closes turns away is told so before its letter is buried with the others */
     if (result && now != BURNT && !(result == WEFT_EGONE && waits(s)))
-        complain("not sent, and not destroyed", result, s->way);
+        hunt_complain("not sent, and not destroyed", result, s->way);
     if (s->was_gone && result != WEFT_EGONE)
-        complain("sent to who has gone", result, s->way);
+        hunt_complain("sent to who has gone", result, s->way);
     if (result == WEFT_EGONE)
         s->to->gone = true;
     count_result(result);
-    count(&progress);
+    hunt_count(&hunt_progress);
     atomic_fetch_add(&s->to->returned_bytes, s->body.letter.bytes);
     atomic_fetch_add(&s->to->returned, 1);
 }
@@ -344,7 +319,7 @@ static bool write_some(struct pen *p)
         s.time = WEFT_FOREVER;
     }
     if (write_letter(&s, p) == 0 && s.way == FOREVER)
-        count(&let_in);
+        hunt_count(&let_in);
     return true;
 }
 
@@ -383,7 +358,7 @@ static void be_born(unsigned place, uint64_t random)
     l->bound = choose_bound(draw(&s.random));
     weft_pid who = weft_spawn(live, &s, .copy_bytes = sizeof s, .bound = &l->bound);
     if (weft_is_nobody(who))
-        complain("not born", weft_spawn_error(), (long)place);
+        hunt_complain("not born", weft_spawn_error(), (long)place);
     l->pid = who.id;
     board[place] = s.life;
 }
@@ -408,9 +383,9 @@ static void check_bound(const struct soul *s)
     if (l->bound.bytes && l->bound.full == WEFT_FULL_DROP_OLDEST)
         return; /* one that drops several may be about to count them */
     if (l->bound.messages && in > (long)l->bound.messages)
-        complain("more messages than its bound", in, (long)l->bound.messages);
+        hunt_complain("more messages than its bound", in, (long)l->bound.messages);
     if (l->bound.bytes && bytes > (long)l->bound.bytes)
-        complain("more bytes than its bound", bytes, (long)l->bound.bytes);
+        hunt_complain("more bytes than its bound", bytes, (long)l->bound.bytes);
 }
 
 static int kind_of(const weft_msg *m) { return weft_is(m, NOTE) ? 0 : weft_is(m, PARCEL) ? 1 : 2; }
@@ -423,14 +398,14 @@ static void read_letter(struct soul *s, const weft_msg *m)
 
     settle_fate(l, READ);
     if (l->life != s->life)
-        complain("a letter to another life", l->life, s->life);
+        hunt_complain("a letter to another life", l->life, s->life);
     if (l->number < *last)
-        complain("not in the order sent", l->number, *last);
+        hunt_complain("not in the order sent", l->number, *last);
     *last = l->number + 1;
     s->read++;
     s->read_bytes += l->bytes;
-    count(&taken);
-    count(&progress);
+    hunt_count(&taken);
+    hunt_count(&hunt_progress);
 }
 
 static bool may_end(const struct soul *s) { return s->left <= 0 && lives < LIVES && !over; }
@@ -441,7 +416,7 @@ static bool serve(struct soul *s, weft_msg *m)
     if (!m)
         return true;
     if (weft_is(m, STOP)) {
-        count(&stops_read);
+        hunt_count(&stops_read);
         s->stopped = over;
         return !over;
     }
@@ -589,9 +564,9 @@ static void stop_all(void)
         for (int i = 0; i < PLACES; i++) {
             int result = weft_send_within(weft_ms(100), (weft_pid){life[atomic_load(&board[i])].pid}, STOP);
             if (result != WEFT_ETIME)
-                count(&stops_sent);
+                hunt_count(&stops_sent);
             if (result && result != WEFT_EGONE && result != WEFT_ETIME)
-                complain("not stopped", result, i);
+                hunt_complain("not stopped", result, i);
         }
         weft_sleep(weft_us(100));
     }
@@ -634,10 +609,10 @@ static void fill_up(int workers)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     if (reason)
-        complain("did not run", reason, workers);
+        hunt_complain("did not run", reason, workers);
     dead = counted().dead_letters - dead;
     if (dead != dead_letters() - before)
-        complain("dead letters miscounted", (long)dead, (long)(dead_letters() - before));
+        hunt_complain("dead letters miscounted", (long)dead, (long)(dead_letters() - before));
 }
 
 static unsigned long check_fates(void)
@@ -647,7 +622,7 @@ static unsigned long check_fates(void)
     for (unsigned who = 0; who < WRITERS; who++) {
         for (uint32_t i = 0; i < next_number[who]; i++)
             if (fate[who][i] != READ && fate[who][i] != BURNT)
-                complain("neither read nor destroyed", (long)who, (long)i);
+                hunt_complain("neither read nor destroyed", (long)who, (long)i);
         all += next_number[who];
     }
     return all;
@@ -668,7 +643,7 @@ static void narrow(void *conductor)
         if (weft_is(m, STOP))
             return;
         if (*weft_get(m, CHIP) != round)
-            complain("another chip", (long)*weft_get(m, CHIP), (long)round);
+            hunt_complain("another chip", (long)*weft_get(m, CHIP), (long)round);
         while (weft_receive_within(weft_ns(0), BULK))
             ;
         weft_send(*(weft_pid *)conductor, DONE);
@@ -682,9 +657,9 @@ static void send_bulk(void *arg)
     while (weft_is(weft_receive(GO, STOP), GO)) {
         int result = weft_send_within(weft_us(1 + (int64_t)(draw(&p->random) % 60)), p->narrow, BULK);
         if (result == WEFT_ETIME)
-            count(&gave_up);
+            hunt_count(&gave_up);
         else if (result)
-            complain("bulk not sent", result, 0);
+            hunt_complain("bulk not sent", result, 0);
         weft_send(p->conductor, DONE);
     }
 }
@@ -698,7 +673,7 @@ static void send_chip(void *arg)
             weft_sleep(weft_us((int64_t)(draw(&p->random) % 60)));
         int result = weft_send_within(WEFT_FOREVER, p->narrow, CHIP, round);
         if (result)
-            complain("chip not sent", result, 0);
+            hunt_complain("chip not sent", result, 0);
         weft_send(p->conductor, DONE);
     }
 }
@@ -714,12 +689,12 @@ static void conduct(void *arg)
     for (unsigned long round = scaled(ROUNDS); round > 0; round--) {
         int result = weft_send(p.narrow, BULK);
         if (result && result != WEFT_EFULL)
-            complain("neither sent nor full", result, 0);
+            hunt_complain("neither sent nor full", result, 0);
         weft_send(round % 4 ? bulk : chip, GO);
         weft_send(round % 4 ? chip : bulk, GO);
         for (int i = 0; i < 3; i++)
             weft_receive(DONE);
-        count(&progress);
+        hunt_count(&hunt_progress);
     }
     weft_send(bulk, STOP);
     weft_send(chip, STOP);
@@ -741,8 +716,7 @@ static void give_way(void *unused)
 
 static int hunt(void)
 {
-    signal(SIGALRM, tick);
-    alarm(TICK_S);
+    hunt_begin("stress_bound");
     letters = scaled(LETTERS);
     life = calloc(LIVES + PLACES, sizeof *life);
     for (int i = 0; i < WRITERS; i++)
@@ -751,13 +725,13 @@ static int hunt(void)
         fill_up(workers);
     unsigned long all = check_fates();
     int           reason = weft_run(give_way, NULL, .workers = 3);
-    bool          good = !wrong && !reason && is_enough() && gave_up > 0;
+    bool          good = !hunt_wrong && !reason && is_enough() && gave_up > 0;
     printf("stress_bound: %s: %lu letters, %lu read, %lu destroyed: %lu full, %lu too large, %lu gone, %lu "
            "too late, "
            "%lu cycles; %lu let in after a wait, %u lives, %lu gave up; %lu wrong\n",
            good ? "ok" : "FAILED", all, (unsigned long)taken, (unsigned long)destroyed, (unsigned long)full,
            (unsigned long)too_large, (unsigned long)gone, (unsigned long)late, (unsigned long)cycles,
-           (unsigned long)let_in, (unsigned)lives, (unsigned long)gave_up, (unsigned long)wrong);
+           (unsigned long)let_in, (unsigned)lives, (unsigned long)gave_up, (unsigned long)hunt_wrong);
     return good ? 0 : 1;
 }
 

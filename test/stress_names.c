@@ -15,13 +15,13 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "help.h"
+#include "hunt.h"
 
 enum {
     NAMES = 5, /* that all want */
@@ -31,9 +31,7 @@ enum {
     THREADS = 2,
     REGISTRANTS = FIBERS + THREADS,
     LIVES = 1 << 19, /* at most */
-    SLOTS = 1 << 16,
-    TICK_S = 5, /* so many of these without progress: somebody hangs */
-    TICKS = 5
+    SLOTS = 1 << 16
 };
 #ifdef __SANITIZE_THREAD__
 enum { MAYFLIES = 60000, DAYS = 1500 };
@@ -56,34 +54,11 @@ static struct life  *life;
 static atomic_uint   lives, holder[NAMES];        /* the life that got it last, as far as is known */
 static atomic_uint   board[PLACES + 1], last_one; /* who is about to end */
 static atomic_uint   life_of[SLOTS];
-static atomic_ulong  now = 1, wrong, tried, got, used, gone, found, not_found, nudges, threads;
+static atomic_ulong  now = 1, tried, got, used, gone, found, not_found, nudges, threads;
 static atomic_int    living; /* places where somebody does, and threads that make mayflies */
 static unsigned long first_life, mayflies;
 
 static char name[NAMES][16], own_name[REGISTRANTS][OWN][24];
-
-static void count(atomic_ulong *n) { atomic_fetch_add_explicit(n, 1, memory_order_relaxed); }
-
-static void complain(const char *what, long a, long b)
-{
-    if (atomic_fetch_add(&wrong, 1) < 20)
-        fprintf(stderr, "stress_names: %s (%ld, %ld)\n", what, a, b);
-}
-
-static void tick(int unused)
-{
-    static const char    line[] = "stress_names: FAILED: somebody hangs\n";
-    static unsigned long was;
-    static int           idle;
-    unsigned long        is = lives;
-
-    (void)unused;
-    idle = is == was ? idle + 1 : 0;
-    was = is;
-    if (idle >= TICKS && write(STDOUT_FILENO, line, sizeof line - 1))
-        _exit(1);
-    alarm(TICK_S);
-}
 
 static void has_ended(void *which) { life[*(uint32_t *)which].ended = atomic_fetch_add(&now, 1); }
 
@@ -95,9 +70,9 @@ static void won(unsigned who, int which)
 {
     unsigned before = atomic_exchange(&holder[which], who);
 
-    count(&got);
+    hunt_count(&got);
     if (before && before != who && !lets_go(before, which) && !lets_go(who, which))
-        complain("two have a name", (long)before, (long)who);
+        hunt_complain("two have a name", (long)before, (long)who);
 }
 
 /* Returns the result. */
@@ -107,17 +82,17 @@ static int name_it(const char *what, unsigned who)
     bool     ended = life[who].ended;
     int      result = weft_register(what, pid);
 
-    count(&tried);
+    hunt_count(&tried);
     if (result == WEFT_EGONE) {
-        count(&gone);
+        hunt_count(&gone);
         if (!life[who].ending)
-            complain("gone too early", (long)who, 0);
+            hunt_complain("gone too early", (long)who, 0);
     } else if (result == WEFT_EUSED) {
-        count(&used);
+        hunt_count(&used);
     } else if (result) {
-        complain("not named", result, (long)who);
+        hunt_complain("not named", result, (long)who);
     } else if (ended) {
-        complain("named after its end", (long)who, 0);
+        hunt_complain("named after its end", (long)who, 0);
     }
     return result;
 }
@@ -128,14 +103,14 @@ static void look_up(const char *what)
     weft_pid      who = weft_whereis(what);
 
     if (weft_is_nobody(who)) {
-        count(&not_found);
+        hunt_count(&not_found);
         return;
     }
-    count(&found);
+    hunt_count(&found);
     struct life  *l = &life[atomic_load(&life_of[who.id % SLOTS])];
     unsigned long at = l->pid == who.id ? l->ended : l->pid > who.id ? l->born_at : 0;
     if (at && at < began)
-        complain("a name leads to who has ended", (long)at, (long)began);
+        hunt_complain("a name leads to who has ended", (long)at, (long)began);
 }
 
 /* ---- Mayflies ------------------------------------------------------------------------------------------------------ */
@@ -156,7 +131,7 @@ static void appear(const struct soul *s)
     life_of[me % SLOTS] = s->life;
     board[s->place] = s->life;
     if (!weft_make(TOKEN, s->life)) /* its own until it ends */
-        complain("no token", (long)s->life, 0);
+        hunt_complain("no token", (long)s->life, 0);
 }
 
 static void wait_a_little(uint64_t r)
@@ -167,7 +142,7 @@ static void wait_a_little(uint64_t r)
         break;
     case 1:
         if (weft_receive_within(weft_us((int64_t)(r >> 8 & 7)), NUDGE))
-            count(&nudges);
+            hunt_count(&nudges);
         break;
     }
 }
@@ -184,7 +159,7 @@ static void name_oneself(struct soul *s)
         return;
     atomic_fetch_or(&life[s->life].given_back, 1u << which);
     if (weft_unregister(name[which]))
-        complain("its own name was not its own", (long)s->life, which);
+        hunt_complain("its own name was not its own", (long)s->life, which);
 }
 
 /* In the end it spins a little, so that who names it comes early or late. */
@@ -209,6 +184,7 @@ static bool conceive(struct soul *s)
 {
     s->random = draw(&s->random);
     s->life = atomic_fetch_add(&lives, 1);
+    hunt_count(&hunt_progress);
     return s->life - first_life < mayflies && s->life < LIVES;
 }
 
@@ -226,7 +202,7 @@ static void next_one(struct soul *s)
             return;
         }
         if (weft_spawn_error() != WEFT_EUSED)
-            complain("not spawned", weft_spawn_error(), (long)s->life);
+            hunt_complain("not spawned", weft_spawn_error(), (long)s->life);
     }
     weft_spawn(mayfly, s, .copy_bytes = sizeof *s);
 }
@@ -244,7 +220,7 @@ static void *day(void *soul)
 {
     live(soul);
     linger(soul);
-    count(&threads);
+    hunt_count(&threads);
     return NULL;
 }
 
@@ -255,7 +231,7 @@ static void *days(void *unused)
 
     for (unsigned long n = scaled(DAYS); n > 0 && conceive(&s); n--) {
         if (pthread_create(&thread, NULL, day, &s))
-            complain("no thread to be had", 0, 0);
+            hunt_complain("no thread to be had", 0, 0);
         pthread_join(thread, NULL);
     }
     living--;
@@ -286,7 +262,7 @@ static void name_by_own(struct registrant *r, unsigned who)
     if (result == 0)
         r->owner[i] = who;
     if (result == WEFT_EUSED && is_free)
-        complain("the name of who has ended is used", (long)owner, (long)who);
+        hunt_complain("the name of who has ended is used", (long)owner, (long)who);
 }
 
 static void name_by_any(unsigned who, int which)
@@ -312,7 +288,7 @@ static void register_one(struct registrant *r)
         break;
     case 2:
         if (weft_send_name(name[which], NUDGE) == 0)
-            count(&nudges);
+            hunt_count(&nudges);
         break;
     case 3:
         name_by_any(who, which);
@@ -351,9 +327,9 @@ static void all_are_free(void)
     for (int i = 0; i < NAMES + REGISTRANTS * OWN; i++) {
         const char *what = i < NAMES ? name[i] : own_name[(i - NAMES) / OWN][(i - NAMES) % OWN];
         if (!weft_is_nobody(weft_whereis(what)))
-            complain("a name outlives all", i, 0);
+            hunt_complain("a name outlives all", i, 0);
         if (weft_register(what, weft_self()) || weft_unregister(what) || weft_unregister(what) != WEFT_EGONE)
-            complain("a name is not free", i, 0);
+            hunt_complain("a name is not free", i, 0);
     }
 }
 
@@ -385,13 +361,12 @@ static void be_born_and_die(int workers)
     for (int i = 0; i <= THREADS; i++)
         pthread_join(thread[i], NULL);
     if (reason)
-        complain("did not run", reason, workers);
+        hunt_complain("did not run", reason, workers);
 }
 
 int main(void)
 {
-    signal(SIGALRM, tick);
-    alarm(TICK_S);
+    hunt_begin("stress_names");
     mayflies = scaled(MAYFLIES);
     life = calloc(LIVES, sizeof *life);
     for (int i = 0; i < NAMES; i++)
@@ -401,12 +376,12 @@ int main(void)
     lives = 1; /* 0 is nobody's */
     for (int workers = 1; workers <= 3; workers++)
         be_born_and_die(workers);
-    bool good = !wrong && got && used && gone && found && not_found && nudges && threads;
+    bool good = !hunt_wrong && got && used && gone && found && not_found && nudges && threads;
     printf("stress_names: %s: %u mayflies, %lu threads; %lu times named: %lu won, %lu used, %lu gone; %lu "
            "found, "
            "%lu not; %lu nudges; %lu wrong\n",
            good ? "ok" : "FAILED", (unsigned)lives, (unsigned long)threads, (unsigned long)tried,
            (unsigned long)got, (unsigned long)used, (unsigned long)gone, (unsigned long)found,
-           (unsigned long)not_found, (unsigned long)nudges, (unsigned long)wrong);
+           (unsigned long)not_found, (unsigned long)nudges, (unsigned long)hunt_wrong);
     return good ? 0 : 1;
 }

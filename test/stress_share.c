@@ -17,7 +17,6 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #include <weft/bound.h>
 
 #include "help.h"
+#include "hunt.h"
 #include "mailbox/message.h"
 
 enum {
@@ -40,9 +40,7 @@ enum {
     CALLING_THREADS = 2,
     RECEIVERS = 4,
     SHORT = 100, /* a mailbox is made longer before it is read */
-    LONG = 400,
-    TICK_S = 5, /* so many of these without progress: somebody hangs */
-    TICKS = 5
+    LONG = 400
 };
 #ifdef __SANITIZE_THREAD__
 enum { PAGES = 4000, CALLS = 20000 };
@@ -73,31 +71,7 @@ static atomic_int   ready, left;
 static atomic_bool  closing; /* nobody keeps any more */
 static atomic_ulong pages;   /* that are somewhere: rises before, falls after */
 static atomic_ulong bodies;  /* blocks of memory for them */
-static atomic_ulong wrong, progress;
 static atomic_ulong read_, edits, in_place, kept, shared, passed, forwarded;
-
-static void count(atomic_ulong *n) { atomic_fetch_add_explicit(n, 1, memory_order_relaxed); }
-
-static void complain(const char *what, long a, long b)
-{
-    if (atomic_fetch_add(&wrong, 1) < 20)
-        fprintf(stderr, "stress_share: %s (%ld, %ld)\n", what, a, b);
-}
-
-static void tick(int unused)
-{
-    static const char    line[] = "stress_share: FAILED: somebody hangs\n";
-    static unsigned long was;
-    static int           idle;
-    unsigned long        is = atomic_load_explicit(&progress, memory_order_relaxed);
-
-    (void)unused;
-    idle = is == was ? idle + 1 : 0;
-    was = is;
-    if (idle >= TICKS && write(STDOUT_FILENO, line, sizeof line - 1))
-        _exit(1);
-    alarm(TICK_S);
-}
 
 /* ---- Memory, with its size before it ------------------------------------------------------------------------------- */
 
@@ -114,7 +88,7 @@ static void *get(size_t bytes, void *unused)
         return NULL;
     *block = bytes;
     if (is_body(bytes))
-        count(&bodies);
+        hunt_count(&bodies);
     return (char *)block + HEAD;
 }
 
@@ -155,7 +129,7 @@ static uint64_t read_page(const struct page *p)
     for (int i = 0; i < WORDS; i++)
         bad += p->word[i] != word_of(p->seed, i);
     if (bad)
-        complain("a page is not whole", bad, (long)p->seed);
+        hunt_complain("a page is not whole", bad, (long)p->seed);
     return p->seed;
 }
 
@@ -164,7 +138,7 @@ static void check_page(const weft_msg *m, uint64_t seed)
     uint64_t is = read_page(weft_get(m, PAGE));
 
     if (is != seed)
-        complain("a page is another than before", (long)is, (long)seed);
+        hunt_complain("a page is another than before", (long)is, (long)seed);
 }
 
 static weft_pid anybody(struct person *p) { return (weft_pid){reader[draw(&p->random) % READERS]}; }
@@ -177,9 +151,9 @@ static void done_with(weft_msg *m)
 
 static void pass(struct person *p, weft_msg *m)
 {
-    count(&passed);
+    hunt_count(&passed);
     if (weft_pass(anybody(p), m))
-        complain("not passed", p->me, 0);
+        hunt_complain("not passed", p->me, 0);
 }
 
 static void let_others(struct person *p)
@@ -197,10 +171,10 @@ static void edit(struct person *p, weft_msg *m, uint64_t seed)
     uint64_t     mine = draw(&p->random) | EDITED;
 
     if (!page) {
-        complain("no memory to edit", p->me, 0);
+        hunt_complain("no memory to edit", p->me, 0);
         return;
     }
-    count(page == before ? &in_place : &edits);
+    hunt_count(page == before ? &in_place : &edits);
     check_page(m, seed);
     write_page(page, mine);
     if (draw(&p->random) % 4 == 0)
@@ -214,14 +188,14 @@ static void share(struct person *p, weft_msg *m, uint64_t seed)
     weft_msg *other = weft_share(m);
 
     if (!other) {
-        complain("not shared", p->me, 0);
+        hunt_complain("not shared", p->me, 0);
         return;
     }
-    count(&shared);
+    hunt_count(&shared);
     atomic_fetch_add(&pages, 1);
     edit(p, draw(&p->random) % 2 ? m : other, seed);
     if (read_page(weft_get(m, PAGE)) != seed && read_page(weft_get(other, PAGE)) != seed)
-        complain("both were edited", p->me, 0);
+        hunt_complain("both were edited", p->me, 0);
     pass(p, other);
 }
 
@@ -245,7 +219,7 @@ static void keep(struct person *p, weft_msg *m, uint64_t seed)
 {
     int i = (int)(draw(&p->random) % POCKETS);
 
-    count(&kept);
+    hunt_count(&kept);
     weft_keep(m);
     empty_pocket(p, i);
     p->pocket[i] = m;
@@ -257,9 +231,9 @@ static void take_page(struct person *p, weft_msg *m)
     uint64_t seed = read_page(weft_get(m, PAGE));
 
     if (weft_same(weft_sender(m), boss) && seed & EDITED)
-        complain("an edit of another's is seen", p->me, 0);
-    count(&read_);
-    count(&progress);
+        hunt_complain("an edit of another's is seen", p->me, 0);
+    hunt_count(&read_);
+    hunt_count(&hunt_progress);
     switch (draw(&p->random) % 8) {
     case 0:
         edit(p, m, seed);
@@ -272,7 +246,7 @@ static void take_page(struct person *p, weft_msg *m)
         share(p, m, seed);
         break;
     case 3:
-        count(&forwarded);
+        hunt_count(&forwarded);
         if (!weft_same(weft_sender(m), boss))
             break;
         weft_forward(anybody(p), m);
@@ -309,7 +283,7 @@ static bool hear(struct person *p, weft_msg *m)
 static void leave(void)
 {
     left--;
-    count(&progress);
+    hunt_count(&hunt_progress);
 }
 
 static void read_as_fiber(void *person)
@@ -347,7 +321,7 @@ static void send_to_all(weft_type *type, const void *body)
         all[i].id = reader[i];
     size_t sent = weft_send_many_body(all, READERS, type, body);
     if (sent != READERS)
-        complain("not sent to all", (long)sent, READERS);
+        hunt_complain("not sent to all", (long)sent, READERS);
 }
 
 static void wait_until_fewer(unsigned long most)
@@ -387,7 +361,7 @@ static void run(weft_fn *first, int workers)
     int reason = weft_run(first, NULL, .workers = workers);
 
     if (reason)
-        complain("did not run", reason, workers);
+        hunt_complain("did not run", reason, workers);
 }
 
 static void share_pages(int workers)
@@ -403,7 +377,7 @@ static void share_pages(int workers)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     if (bodies || pages)
-        complain("bodies or pages are left", (long)bodies, (long)pages);
+        hunt_complain("bodies or pages are left", (long)bodies, (long)pages);
 }
 
 /* ---- Part 2: what is urgent ---------------------------------------------------------------------------------------- */
@@ -447,19 +421,19 @@ static void take_call(struct box *b, const weft_msg *m)
     uint32_t          *next = &b->next[c->by][c->urgent];
 
     if (c->number != *next)
-        complain("not in the order sent", c->number, *next);
+        hunt_complain("not in the order sent", c->number, *next);
     *next = c->number + 1;
     if (b->must && !c->urgent)
-        complain("what is urgent waits", b->me, c->by);
+        hunt_complain("what is urgent waits", b->me, c->by);
     if (b->must)
-        count(&overtook);
+        hunt_count(&overtook);
     if (c->urgent) {
         b->urgent_got++;
-        count(&urgent_read);
+        hunt_count(&urgent_read);
     }
     b->got++;
     taken[b->me]++;
-    count(&progress);
+    hunt_count(&hunt_progress);
 }
 
 static void hear_calls(struct box *b)
@@ -542,7 +516,7 @@ static void call(struct caller *c, int whom)
     int         error = urgent ? weft_send_urgent_body(to, type, &body) : weft_send_body(to, type, &body);
 
     if (error)
-        complain("not called", error, whom);
+        hunt_complain("not called", error, whom);
     if (urgent)
         atomic_fetch_add(&urgent_sent[whom][c->me], 1);
     sent[whom]++;
@@ -618,21 +592,20 @@ int main(void)
 {
     weft_allocator allocator = {get, put, NULL};
 
-    signal(SIGALRM, tick);
-    alarm(TICK_S);
+    hunt_begin("stress_share");
     if (weft_use_allocator(&allocator))
-        complain("no allocator", 0, 0);
+        hunt_complain("no allocator", 0, 0);
     for (int workers = 1; workers <= 4; workers *= 2) {
         share_pages(workers);
         cry_and_call(workers);
     }
-    bool good = !wrong && edits && in_place && kept && shared && passed && forwarded && urgent_read &&
+    bool good = !hunt_wrong && edits && in_place && kept && shared && passed && forwarded && urgent_read &&
                 overtook;
     printf(
         "stress_share: %s: %lu pages read, %lu edited, %lu in place, %lu kept, %lu shared, %lu passed, %lu "
         "forwarded; %lu urgent, %lu of them known to be there; %lu wrong\n",
         good ? "ok" : "FAILED", (unsigned long)read_, (unsigned long)edits, (unsigned long)in_place,
         (unsigned long)kept, (unsigned long)shared, (unsigned long)passed, (unsigned long)forwarded,
-        (unsigned long)urgent_read, (unsigned long)overtook, (unsigned long)wrong);
+        (unsigned long)urgent_read, (unsigned long)overtook, (unsigned long)hunt_wrong);
     return good ? 0 : 1;
 }
