@@ -162,7 +162,7 @@ WEFT__NORETURN weft_end(int reason);
 
 /* ---- 4. Sending: from any thread, never waits ------------------------------------------------------- */
 
-/* weft_send(to, INCR, .by = 2)   weft_send(to, VALUE, 7)   weft_send(to, STOP)   absent fields are 0; name the others
+/* weft_send(to, INCR, .by = 2)   weft_send(to, VALUE, 7)   weft_send(to, STOP)   absent fields are 0: name the others
  * The body is copied. Messages of one sender to one receiver arrive in the order sent. A fiber whose turn is
  * over gives way here; a handler never does. 0, or, and then nothing was queued and nothing leaked:
  * WEFT_EGONE (counted as a dead letter), WEFT_EMEMORY, WEFT_ESIZE (over 1 GiB), WEFT_EINVALID, WEFT_EFULL (a bound).
