@@ -123,23 +123,47 @@ static void shrink(void)
     room = 0;
 }
 
-/* N: told, so that it comes here when it ends. False: it has ended. */
-static bool tell_owner(weft_pid who)
+static struct weft__actor *block_of(weft_pid who)
 {
     weft_pid slot = {who.id & ~WEFT__KIND_BOUNDED};
 
-    if (!who.id || !weft__actor_exists(slot))
-        return false;
-    struct weft__actor *a = weft__actor_block(slot);
-    atomic_store_explicit(&a->named, 1, memory_order_seq_cst); /* a wrong one only looks in vain */
+    return who.id && weft__actor_exists(slot) ? weft__actor_block(slot) : NULL;
+}
+
+/* False: it has ended. */
+static bool lives(const struct weft__actor *a, weft_pid who)
+{
     uint64_t word = atomic_load_explicit(&a->box.word, memory_order_seq_cst);
+
     /* The word before the pid: who opened it for a new owner had set that before. */
     return word != WEFT__INBOX_CLOSED && atomic_load_explicit(&a->pid, memory_order_seq_cst) == who.id;
 }
 
+/* N: told, so that it comes here when it ends. False: it has ended. */
+static bool tell_owner(weft_pid who)
+{
+    struct weft__actor *a = block_of(who);
+
+    if (!a)
+        return false;
+    atomic_store_explicit(&a->named, 1, memory_order_seq_cst); /* a wrong one only looks in vain */
+    return lives(a, who);
+}
+
+/* Whose owner lives. One that has ended is about to come here: whoever heard of its end finds the name free already. */
+static struct entry *find_owned(const char *name)
+{
+    struct entry *e = find(name);
+
+    if (!e || lives(block_of(e->who), e->who))
+        return e;
+    drop(e);
+    return NULL;
+}
+
 static int add(const char *name, size_t size, weft_pid who)
 {
-    if (find(name))
+    if (find_owned(name))
         return WEFT_EUSED;
     if (used >= room)
         grow();
@@ -183,7 +207,7 @@ int weft_unregister(const char *name)
     if (!length_of(name))
         return WEFT_EINVALID;
     pthread_mutex_lock(&lock);
-    struct entry *e = find(name);
+    struct entry *e = find_owned(name);
     if (e)
         drop(e);
     shrink();
@@ -198,9 +222,10 @@ weft_pid weft_whereis(const char *name)
     if (!name)
         return who;
     pthread_mutex_lock(&lock);
-    struct entry *e = find(name);
+    struct entry *e = find_owned(name);
     if (e)
         who = e->who;
+    shrink();
     pthread_mutex_unlock(&lock);
     return who;
 }

@@ -34,7 +34,7 @@ enum {
     SLOTS = 1 << 16
 };
 #ifdef __SANITIZE_THREAD__
-enum { MAYFLIES = 60000, DAYS = 1500 };
+enum { MAYFLIES = 30000, DAYS = 1500 };
 #else
 enum { MAYFLIES = 150000, DAYS = 6000 };
 #endif

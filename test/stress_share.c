@@ -40,12 +40,13 @@ enum {
     CALLING_THREADS = 2,
     RECEIVERS = 4,
     SHORT = 100, /* a mailbox is made longer before it is read */
-    LONG = 400
+    LONG = 400,
+    ROW = 2000
 };
 #ifdef __SANITIZE_THREAD__
 enum { PAGES = 4000, CALLS = 20000 };
 #else
-enum { PAGES = 40000, CALLS = 150000 };
+enum { PAGES = 40000, CALLS = 50000 };
 #endif
 
 #define EDITED ((uint64_t)1 << 63)
@@ -54,7 +55,6 @@ WEFT_MESSAGE(
     PAGE, struct page { uint64_t seed, word[WORDS]; });
 WEFT_SIGNAL(FLUSH);
 WEFT_SIGNAL(STOP);
-WEFT_SIGNAL(NEVER);
 
 struct call {
     uint32_t by, number;
@@ -64,13 +64,16 @@ WEFT_MESSAGE(
     CALL, struct heard { struct call call; });
 WEFT_MESSAGE(
     CRY, struct cried { struct call call; });
+WEFT_MESSAGE(
+    SHOUT, struct shouted { struct call call; });
 
 static weft_pid     boss;
 static atomic_ulong reader[READERS]; /* pids */
 static atomic_int   ready, left;
 static atomic_bool  closing; /* nobody keeps any more */
-static atomic_ulong pages;   /* that are somewhere: rises before, falls after */
-static atomic_ulong bodies;  /* blocks of memory for them */
+static atomic_ulong
+    pages; /* that are somewhere; relaxed, as all that counts, or it would hide what is not ordered */
+static atomic_ulong bodies; /* blocks of memory for them */
 static atomic_ulong read_, edits, in_place, kept, shared, passed, forwarded;
 
 /* ---- Memory, with its size before it ------------------------------------------------------------------------------- */
@@ -146,7 +149,7 @@ static weft_pid anybody(struct person *p) { return (weft_pid){reader[draw(&p->ra
 static void done_with(weft_msg *m)
 {
     weft_drop(m);
-    atomic_fetch_sub(&pages, 1);
+    atomic_fetch_sub_explicit(&pages, 1, memory_order_relaxed);
 }
 
 static void pass(struct person *p, weft_msg *m)
@@ -192,7 +195,7 @@ static void share(struct person *p, weft_msg *m, uint64_t seed)
         return;
     }
     hunt_count(&shared);
-    atomic_fetch_add(&pages, 1);
+    atomic_fetch_add_explicit(&pages, 1, memory_order_relaxed);
     edit(p, draw(&p->random) % 2 ? m : other, seed);
     if (read_page(weft_get(m, PAGE)) != seed && read_page(weft_get(other, PAGE)) != seed)
         hunt_complain("both were edited", p->me, 0);
@@ -260,7 +263,7 @@ static void take_page(struct person *p, weft_msg *m)
     case 6:
         let_others(p); /* and then the next receive ends it */
         check_page(m, seed);
-        atomic_fetch_sub(&pages, 1);
+        atomic_fetch_sub_explicit(&pages, 1, memory_order_relaxed);
         return;
     }
     done_with(m);
@@ -344,7 +347,7 @@ static void send_pages(void *unused)
         weft_sleep(weft_us(100));
     for (unsigned long n = scaled(PAGES) / READERS + 1; n > 0; n--) {
         write_page(&page, n);
-        atomic_fetch_add(&pages, READERS);
+        atomic_fetch_add_explicit(&pages, READERS, memory_order_relaxed);
         send_to_all(&weft_type_PAGE, &page);
         wait_until_fewer(MOST_PAGES);
     }
@@ -415,9 +418,16 @@ static bool is_long(struct box *b)
     return !calling || sent[b->me] - b->got >= (draw(&b->random) % 8 ? 1 : SHORT);
 }
 
+static const struct call *call_of(const weft_msg *m)
+{
+    return weft_is(m, CALL)  ? &weft_get(m, CALL)->call
+           : weft_is(m, CRY) ? &weft_get(m, CRY)->call
+                             : &weft_get(m, SHOUT)->call;
+}
+
 static void take_call(struct box *b, const weft_msg *m)
 {
-    const struct call *c = weft_is(m, CALL) ? &weft_get(m, CALL)->call : &weft_get(m, CRY)->call;
+    const struct call *c = call_of(m);
     uint32_t          *next = &b->next[c->by][c->urgent];
 
     if (c->number != *next)
@@ -436,6 +446,22 @@ static void take_call(struct box *b, const weft_msg *m)
     hunt_count(&hunt_progress);
 }
 
+/* Parked, with much that is skipped: what is urgent comes the short way, and its mark after it. */
+static void hear_shouts(struct box *b)
+{
+    for (weft_msg *m; b->got < b->want;) {
+        look_ahead(b);
+        m = weft_receive_within(weft_us(50), SHOUT);
+        if (!m && b->must)
+            hunt_complain("what is urgent is not found", b->me, 0);
+        if (!m)
+            return;
+        take_call(b, m);
+        if (draw(&b->random) % 4 == 0)
+            return;
+    }
+}
+
 static void hear_calls(struct box *b)
 {
     while (b->got < b->want) {
@@ -444,13 +470,15 @@ static void hear_calls(struct box *b)
                 sched_yield();
             else
                 weft_yield();
-        if (draw(&b->random) % 16 == 0) /* all that is there is skipped */
-            weft_receive_within(weft_ns(0), NEVER);
+        if (draw(&b->random) % 4 == 0)
+            hear_shouts(b);
+        if (b->got == b->want)
+            break;
         look_ahead(b);
         if (draw(&b->random) % 2)
             take_call(b, weft_receive(WEFT_ANY));
         else
-            take_call(b, weft_receive(CALL, CRY));
+            take_call(b, weft_receive(CALL, CRY, SHOUT));
     }
     leave();
 }
@@ -489,7 +517,7 @@ static void on_call(void *box, weft_msg *m)
     for (int i = 0; i < 20 && !is_long(b); i++)
         weft_yield();
     look_ahead(b);
-    weft_react(on_call, b, CALL, CRY);
+    weft_react(on_call, b, CALL, CRY, SHOUT);
 }
 
 static void hear_as_handler(void *unused)
@@ -498,7 +526,7 @@ static void hear_as_handler(void *unused)
 
     (void)unused;
     *b = new_box(HANDLER);
-    weft_react(on_call, b, CALL, CRY);
+    weft_react(on_call, b, CALL, CRY, SHOUT);
 }
 
 struct caller {
@@ -510,9 +538,9 @@ struct caller {
 static void call(struct caller *c, int whom)
 {
     weft_pid    to = {box_of[whom]};
-    bool        urgent = draw(&c->random) % 16 == 0;
+    bool        urgent = draw(&c->random) % 4 == 0;
     struct call body = {(uint32_t)c->me, c->next[whom][urgent]++, urgent};
-    weft_type  *type = draw(&c->random) % 2 ? &weft_type_CALL : &weft_type_CRY;
+    weft_type  *type = urgent ? &weft_type_SHOUT : draw(&c->random) % 2 ? &weft_type_CALL : &weft_type_CRY;
     int         error = urgent ? weft_send_urgent_body(to, type, &body) : weft_send_body(to, type, &body);
 
     if (error)
@@ -522,19 +550,28 @@ static void call(struct caller *c, int whom)
     sent[whom]++;
 }
 
+static void wait_for_room(int whom, bool thread)
+{
+    while (sent[whom] - taken[whom] > LONG)
+        if (thread)
+            sched_yield();
+        else
+            weft_yield();
+}
+
+/* Many in a row to the same, so that they meet there. */
 static void call_all(int me, bool thread)
 {
     struct caller c = {.me = me, .random = 6700417 * (uint64_t)(me + 1)};
 
-    for (unsigned long n = 0; n < calls; n++)
-        for (int whom = 0; whom < RECEIVERS; whom++) {
-            while (sent[whom] - taken[whom] > LONG)
-                if (thread)
-                    sched_yield();
-                else
-                    weft_yield();
-            call(&c, whom);
-        }
+    for (unsigned long done = 0, n; done < calls; done += n) {
+        n = calls - done < ROW ? calls - done : ROW;
+        for (int whom = 0; whom < RECEIVERS; whom++)
+            for (unsigned long i = 0; i < n; i++) {
+                wait_for_room(whom, thread);
+                call(&c, whom);
+            }
+    }
     calling--;
     leave();
 }
