@@ -847,3 +847,53 @@ Test(names, for_which_there_is_no_memory_let_a_spawn_fail)
     cr_expect_str_eq(noted(), "1");
     cr_expect_eq(counted().spawned, counted().ended);
 }
+
+/* ---- Memory ------------------------------------------------------------------------------------------------ */
+
+static atomic_long blocks;
+
+static void *get_block(size_t bytes, void *with)
+{
+    (void)with;
+    blocks++;
+    return malloc(bytes);
+}
+
+static void put_block(void *block, void *with)
+{
+    (void)with;
+    blocks--;
+    free(block);
+}
+
+static void ends_with_its_name(void *arg) { (void)arg; }
+
+static void name_many(int round)
+{
+    weft_counts before = counted();
+
+    for (int i = 0; i < 1000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%d of %d", i, round);
+        weft_spawn(ends_with_its_name, NULL, .name = name);
+    }
+    while (counted().ended - before.ended < 1000)
+        weft_yield();
+}
+
+static void names_many(void *arg)
+{
+    (void)arg;
+    name_many(0);
+    long before = blocks;
+    for (int round = 1; round < 5; round++)
+        name_many(round);
+    note("%s", blocks - before < 500 ? "as before" : "more and more"); /* nobody looked for one of them */
+}
+
+Test(names, of_those_who_have_ended_take_no_memory)
+{
+    cr_assert_eq(weft_use_allocator(&(weft_allocator){get_block, put_block, NULL}), 0);
+    cr_assert_eq(weft_run(names_many, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "as before");
+}
