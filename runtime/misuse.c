@@ -9,7 +9,7 @@
 
 #include "runtime/actor.h"
 
-const char *weft__actor_name(const struct weft__actor *a, char *room, size_t size)
+static const char *name_of(const struct weft__actor *a, char *room, size_t size)
 {
     if (!a || a->unusual & WEFT__THREAD)
         snprintf(room, size, "thread");
@@ -30,7 +30,7 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     va_start(more, format);
     vsnprintf(what, sizeof what, format, more);
     va_end(more);
-    fprintf(stderr, "weft: %s: %s\n", weft__actor_name(l->self, who, sizeof who), what);
+    fprintf(stderr, "weft: %s: %s\n", name_of(l->self, who, sizeof who), what);
     if (l->worker && l->self && !l->destroying)
         weft_end(reason);
     abort();

@@ -11,7 +11,6 @@
 /* ---- misuse.c --------------------------------------------------------------------------- */
 
 _Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char    *weft__actor_name(const struct weft__actor *a, char *room, size_t size);
 
 /* ---- types.c ---------------------------------------------------------------------------- */
 
@@ -96,7 +95,6 @@ static inline void weft__send_check(const struct weft__lane *l)
 
 /* Ends the actor if `call` may not be made here, or not with something on this stack. */
 void weft__react_check(struct weft__lane *l, const char *call, const void *state);
-bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state);
 
 /* ---- match.c ---------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ static int copy_types(struct weft__actor *a, weft_type *const *types, size_t n)
     return 0;
 }
 
-bool weft__react_on_stack(struct weft__lane *l, struct weft__actor *a, const void *state)
+static bool on_stack(struct weft__lane *l, struct weft__actor *a, const void *state)
 {
     const struct weft__stack *s = a->stack ? a->stack : l->spare;
 
@@ -48,7 +48,7 @@ void weft__react_check(struct weft__lane *l, const char *call, const void *state
         weft__misuse(WEFT_EINVALID, "%s works in spawned actors only; a thread uses weft_receive", call);
     if (l->self->unusual & WEFT__CALLED)
         weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
-    if (weft__react_on_stack(l, l->self, state))
+    if (on_stack(l, l->self, state))
         weft__misuse(WEFT_EINVALID, "%s: what it is given lies on the stack, which goes back; see weft_alloc",
                      call);
 }
