@@ -4,9 +4,9 @@
  * Copyright (c) 2026 The Weft authors
  *
  * Read in order: 1 values, 2 message types, 3 actors, 4 sending, 5 receiving, 6 requests, 7 reacting, 8 behaviours,
- * 9 names and time, 10 the system. What a program may leave out is in weft/atom.h (labels of ten letters), weft/case.h
- * (matching by more than types), weft/bound.h (mailboxes that can be full), weft/letters.h (messages that nobody read)
- * and weft/inspect.h (counters).
+ * 9 endings, 10 names and time, 11 the system. What a program may leave out is in weft/supervisor.h (who restarts whom),
+ * weft/atom.h (labels of ten letters), weft/case.h (matching by more than types), weft/bound.h (mailboxes that can be
+ * full), weft/letters.h (messages that nobody read) and weft/inspect.h (who is there and waits for what; counters).
  * A call that says WAITS suspends the actor, never its thread; every other call returns at once. Errors are
  * negative ints (enum weft_error), never errno, which after a wait may belong to another thread.
  *
@@ -40,7 +40,7 @@ extern "C" {
 /* ---- 1. Values: structs of one word, so that none passes for another -------------------------------- */
 
 typedef struct { uint64_t id; } weft_pid; /* an actor; {0} is nobody; never reused; copy it freely */
-typedef struct { uint64_t id; } weft_ref; /* a timer; {0} is none */
+typedef struct { uint64_t id; } weft_ref; /* a timer or a monitor; {0} is none */
 typedef struct { uint64_t id; } weft_pending; /* a request that waits for its response; {0} is none */
 typedef struct { int64_t ns; } weft_span; /* a length of time; 0 polls, less acts as 0 */
 typedef struct weft_msg weft_msg;
@@ -64,13 +64,16 @@ enum weft_error { /* returned by calls, and reasons of an end; reason 0 is norma
     WEFT_EDROPPED = -6, /* the request was dropped unanswered */
     WEFT_ETYPE = -7,    /* a message of another type, or none */
     WEFT_EINVALID = -8, /* an argument makes no sense */
-    WEFT_EKILLED = -9,  /* ended from outside; reserved */
+    WEFT_EKILLED = -9,  /* ended by weft_kill */
     WEFT_ESTACK = -10,  /* no stack to be had, or it overflowed */
     WEFT_EBUSY = -11,   /* a system runs already */
     WEFT_EENDED = -12,  /* the system has ended */
     WEFT_ESIZE = -13,   /* the body is too large */
     WEFT_ESYSTEM = -14, /* the operating system refused: threads, membarrier, clocks */
-    WEFT_ECYCLE = -15   /* full mailboxes would wait for each other for ever */
+    WEFT_ECYCLE = -15,  /* full mailboxes would wait for each other for ever */
+    WEFT_ESTOP = -16,   /* told to stop, in an orderly way: by its supervisor, or with the system */
+    WEFT_ESTUCK = -17,  /* some would not stop in time, and were left behind */
+    WEFT_EDEADLOCK = -18 /* every actor waits, and nothing can wake any of them */
 };
 /* A sentence for an error or a reason; of your own reasons only that they are. Never NULL. */
 const char *weft_strerror(int error);
@@ -131,10 +134,12 @@ void       *weft_body_edit(weft_msg *m, weft_type *type);
 typedef void weft_fn(void *arg);
 
 typedef struct weft_options { /* all zero: the defaults */
-    const char *name WEFT__INIT;        /* registered (9) until it ends; copied */
+    const char *name WEFT__INIT;        /* registered (10) until it ends; copied */
     size_t      stack_bytes WEFT__INIT; /* 0: the system's; else it gets a stack of at least this size now */
     size_t      copy_bytes WEFT__INIT;  /* > 0: arg is a copy of so much of *arg, living as long as the actor */
     const struct weft_bound *bound WEFT__INIT; /* its mailbox can be full: see weft/bound.h; copied */
+    bool        link WEFT__INIT;        /* linked to the caller (9) before it starts */
+    weft_ref   *monitor WEFT__INIT;     /* not NULL: monitored by the caller from its start; the reference goes there */
 } weft_options;
 
 /* Makes an actor that will call fn(arg): weft_spawn(counter, &arg, .name = "counter"). It starts later, on any worker.
@@ -156,10 +161,6 @@ void    *weft_alloc(size_t bytes);
 void     weft_yield(void);
 /* WAITS, never shorter than `time`. Takes no message and ends the life of none. */
 void     weft_sleep(weft_span time);
-/* Ends the calling actor. Its frames are dropped, not unwound. A thread of yours that became an actor ends
- * too (as by pthread_exit); in the main thread the process ends, by exit, with status 0 for reason 0 and else 1. */
-WEFT__NORETURN weft_end(int reason);
-
 /* ---- 4. Sending: from any thread, never waits ------------------------------------------------------- */
 
 /* weft_send(to, INCR, .by = 2)   weft_send(to, VALUE, 7)   weft_send(to, STOP)   absent fields are 0: name the others
@@ -264,7 +265,54 @@ void weft_become(const struct weft_cases *cases, void *state);      /* in place 
 void weft_become_keep(const struct weft_cases *cases, void *state); /* above it */
 int  weft_unbecome(void); /* takes the top away; WEFT_EINVALID: there was none */
 
-/* ---- 9. Names and time -------------------------------------------------------------------------------- */
+/* ---- 9. Endings --------------------------------------------------------------------------------------- */
+
+/* An actor ends with a reason: 0, normal, when its function has returned and nothing is arranged; else what weft_end
+ * says. Whoever is linked to it or monitors it hears of that, after all that it had sent them. */
+
+/* Ends the calling actor. Its frames are dropped, not unwound: what must be cleared away is for weft_defer. A thread of
+ * yours that became an actor ends too (as by pthread_exit); in the main thread the process ends, by exit, with status 0
+ * for reason 0 and else 1. */
+WEFT__NORETURN weft_end(int reason);
+/* The same, and a message goes along, as long as there is memory for it: weft_end_with(1, BAD_LINE, .number = 7). A body
+ * that owns something has one owner, and is destroyed instead. */
+#define weft_end_with(reason, ...) weft_end_with_body(reason, WEFT__TYPED(__VA_ARGS__))
+WEFT__NORETURN weft_end_with_body(int reason, weft_type *type, const void *body);
+
+WEFT__OWN_MESSAGE(WEFT_DOWN, 4, struct weft_down { weft_pid who; weft_ref ref; int reason; });
+WEFT__OWN_MESSAGE(WEFT_EXIT, 5, struct weft_exited { weft_pid who; int reason; bool linked; /* or by weft_exit */ });
+/* The message that went along with the end that a WEFT_DOWN or WEFT_EXIT tells of, as long as that lives. NULL: none. */
+const weft_msg *weft_carried(const weft_msg *m);
+
+/* A link goes both ways: when one of the two ends with any other reason than 0, the other ends with that reason at its
+ * next wait or yield, unless it traps. Then, and for 0 too, it receives a WEFT_EXIT. Linking twice is linking once;
+ * linking oneself nothing. To one that has ended: as if it ended now, with WEFT_EGONE. After weft_unlink nothing that
+ * the other does reaches the caller; a WEFT_EXIT that was told before stays. WEFT_EMEMORY. */
+int      weft_link(weft_pid other);
+int      weft_unlink(weft_pid other);
+/* From now on, what would end the caller comes as a WEFT_EXIT, but for weft_kill. Returns what it was. */
+bool     weft_trap(bool on);
+/* A WEFT_DOWN comes when `who` ends, once: at once, with WEFT_EGONE, if it has ended. Each call is a monitor of its own.
+ * {0}: no memory. */
+weft_ref weft_monitor(weft_pid who);
+/* No WEFT_DOWN of this monitor is received from now on. 0; or WEFT_EGONE: it had come, or there is no such monitor of the
+ * caller's. The first takes one that has come out of the mailbox, the second leaves it there. */
+int      weft_demonitor(weft_ref monitor);
+int      weft_demonitor_keep(weft_ref monitor);
+
+/* Ends another at its next wait or yield (a send, a spawn where it gives way), when it has received what it waits for
+ * of all that was sent before: as a link would, but that a reason of 0 ends nobody but the caller itself. */
+int      weft_exit(weft_pid who, int reason);
+/* The same with WEFT_EKILLED, whether it traps or not, and whatever is in its mailbox. An actor that never waits, or is
+ * in a call that blocks its thread, goes on until it does. Both: 0, WEFT_EGONE, WEFT_EMEMORY. */
+int      weft_kill(weft_pid who);
+
+/* fn(arg) runs when the calling actor ends, however it does; what came last runs first. It may send, spawn and look who
+ * it is, but not wait, react, or defer; weft_end in it ends only the function. WEFT_EMEMORY. */
+int      weft_defer(weft_fn *fn, void *arg);
+int      weft_undefer(weft_fn *fn, void *arg); /* forgets the last such; WEFT_EGONE: there is none */
+
+/* ---- 10. Names and time ------------------------------------------------------------------------------- */
 
 /* A name belongs to one actor at most, until it ends or is unregistered. An actor may have several. Any actor, any
  * thread. WEFT_EUSED: it is taken; WEFT_EGONE: no such actor, or no such name; WEFT_EINVALID: no name, or longer than
@@ -286,12 +334,23 @@ weft_ref weft_send_every_body(weft_span period, weft_pid to, weft_type *type, co
 /* 0: cancelled, it was not sent, or will not be sent again. WEFT_EGONE: too late, or cancelled before. */
 int      weft_cancel(weft_ref timer);
 
-/* ---- 10. The system ---------------------------------------------------------------------------------- */
+/* ---- 11. The system ---------------------------------------------------------------------------------- */
+
+enum weft_overflow {
+    WEFT_OVERFLOW_FATAL,  /* the process, as any segmentation fault, after a report on stderr */
+    WEFT_OVERFLOW_ISOLATE /* that actor only, with WEFT_ESTACK; the process where that is not safe: in the C library, in
+                           * Weft, or in a function that one of them has called */
+};
 
 typedef struct weft_config { /* all zero: the defaults */
     int      workers WEFT__INIT;     /* threads that run actors; 0: WEFT_WORKERS, or as many as CPUs are allowed */
     size_t   stack_bytes WEFT__INIT; /* at least so much a stack; 0: 64 KiB with its guard; pages come when touched */
     uint64_t seed WEFT__INIT;        /* not 0, or WEFT_SEED: virtual time, and the same run of all actors each time */
+    enum weft_overflow overflow WEFT__INIT; /* what the overflow of a stack ends */
+    bool     wait_all WEFT__INIT;    /* ends when the last of its actors has ended, not with the first */
+    bool     deadlock WEFT__INIT;    /* true, or WEFT_DEADLOCK=1: when every actor waits and nothing can wake any of them,
+                                      * who waits for what is written to stderr, and the run ends with WEFT_EDEADLOCK */
+    bool     dump_on_quit WEFT__INIT; /* true, or WEFT_DUMP_ON_QUIT=1: on SIGQUIT a weft_dump (weft/inspect.h) to stderr */
 } weft_config;
 
 /* Runs a system whose first actor calls fn(arg) and returns that actor's reason when it has ended; the others
@@ -300,6 +359,11 @@ typedef struct weft_config { /* all zero: the defaults */
  * Optional: any call that needs a system starts one with defaults, and that one ends with the process. */
 #define weft_run(fn, ...) weft_run_with(fn, WEFT__OPTIONS(weft_config, __VA_ARGS__))
 int weft_run_with(weft_fn *first, void *arg, const weft_config *how, size_t size);
+/* Ends the system in an orderly way: supervisors first, which stop their children, the last one first; then all others,
+ * with WEFT_ESTOP; who is left when `time` is over is killed. weft_run returns `reason` then, or WEFT_ESTUCK: some are
+ * in calls that do not come back; stderr names them, their threads and memory stay, and no other system can follow.
+ * From an actor it returns at once; a thread of yours waits for the end, and learns the result. WEFT_EGONE: none runs. */
+int weft_stop(int reason, weft_span time);
 
 /* Where Weft's heap memory comes from: malloc and free unless you say otherwise, before anything else. Called
  * from any thread, with locks of Weft's held: they must not call Weft. Stacks, messages and control blocks are mapped,

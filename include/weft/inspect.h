@@ -6,6 +6,8 @@
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
 
+#include <stdio.h>
+
 #include "../weft.h"
 
 #pragma GCC visibility push(default)
@@ -26,6 +28,29 @@ typedef struct weft_counts {
 
 /* Fills the first `size` bytes of `counts`: pass sizeof(weft_counts). Any thread, any time. */
 void weft_count(weft_counts *counts, size_t size);
+
+/* What is known of an actor. Of one that waits all is exact; one that runs, or is about to, is not disturbed, and tells
+ * little: what can not be known then is 0, or NULL. */
+typedef struct weft_view {
+    weft_pid who;
+    char     name[64];     /* its name, cut if it is longer, or "" */
+    char     function[64]; /* what it was spawned with: as "worker", or "program+0x1234"; "thread" */
+    char     state[16];    /* "receives", "reacts", "sleeps", "awaits", "knocks" (waits for room), "ready", "runs" */
+    char     waits_for[64]; /* the types, as "INCR, GET"; or "" */
+    weft_span waiting;     /* since when, as a length of time, some 100 us more or less */
+    size_t   mailbox;      /* messages in it */
+    size_t   links, monitors; /* to others; monitors that it has set */
+    size_t   stack_used, stack_bytes; /* high-water mark, in pages; 0: it has none now */
+    bool     known;        /* it waits, so all of this is exact */
+} weft_view;
+
+/* All actors there are now, in no order, as far as they fit: pass room for `room`. How many there are, then. */
+size_t weft_list(weft_pid *to, size_t room);
+/* Fills the first `size` bytes of *view: pass sizeof(weft_view). WEFT_EGONE: it has ended. Any thread; not from signal
+ * handlers. Both are safe while the system runs at full speed. */
+int weft_look(weft_pid who, weft_view *view, size_t size);
+/* Writes a line for each actor; those that are alike share one, with their number. */
+void weft_dump(FILE *to);
 
 /* How many messages the calling actor's waits have tested and left, each once a wait; 0 if it is none. */
 uint64_t weft_skipped(void);
