@@ -308,7 +308,7 @@ int      weft_exit(weft_pid who, int reason);
 int      weft_kill(weft_pid who);
 
 /* fn(arg) runs when the calling actor ends, however it does; what came last runs first. It may send, spawn and look who
- * it is, but not wait, react, or defer; weft_end in it ends only the function. WEFT_EMEMORY. */
+ * it is, but not wait or react; weft_end in it ends only the function. WEFT_EMEMORY. */
 int      weft_defer(weft_fn *fn, void *arg);
 int      weft_undefer(weft_fn *fn, void *arg); /* forgets the last such; WEFT_EGONE: there is none */
 

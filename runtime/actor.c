@@ -147,11 +147,23 @@ static void disown(struct weft__lane *l, struct weft__owned *o)
         weft__memory_put(o);
 }
 
+/* A signal may have been meant for the slot's last owner. */
+static void refuse(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    bool mine = (m->to & ~WEFT__INBOX_URGENT) == weft__actor_pid(a);
+
+    weft__bonds_refuse(l, m, mine ? a->reason : WEFT_EGONE);
+}
+
 static void bury(struct weft__lane *l, struct weft__actor *a, struct weft_msg *list)
 {
     while (list) {
         struct weft_msg *m = list;
         list = m->next;
+        if (m->type == WEFT__TYPE_SIGNAL) {
+            refuse(l, a, m);
+            continue;
+        }
         m->to = weft__actor_pid(a); /* what was skipped has an order there */
         weft__message_dead(l, m, WEFT_EGONE);
     }
@@ -185,8 +197,12 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     weft__timers_unset(&x->timer);
     end_message(l, x->aside);
     end_message(l, x->answer);
-    while (x->held || x->asked) { /* what is destroyed may make and ask again */
+    while (x->held || x->asked || x->bonds.count) { /* what is destroyed may make, ask and link again */
         struct weft_msg *m = x->held;
+        if (!m && !x->asked) {
+            weft__bonds_end(l, a, a->reason);
+            continue;
+        }
         if (!m) {
             weft__request_end_all(l, a);
             continue;
@@ -197,6 +213,8 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     if (x->wants_letters)
         weft__letters_forget((weft_pid){weft__actor_pid(a)});
     weft__plan_end(a);
+    if (x->why)
+        weft__message_drop(l, x->why, 0);
     weft__memory_put(x->name);
     weft__memory_put(x->list);
     weft__memory_put(x);
@@ -237,6 +255,7 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
         weft__fast_end_current(l, a);
     else
         end_message(l, a->current);
+    weft__lane_count(&l->ended); /* before anybody hears of it */
     if (a->extra)
         forget_extra(l, a);
     while (a->owned) {
@@ -248,7 +267,6 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
         weft__bound_end(a);
     if (a->phase != WEFT__FREE) /* a thread's is set under the lanes' lock, by weft__thread_end */
         a->phase = WEFT__FREE;
-    weft__lane_count(&l->ended);
     if (weft__actor_generation(weft__actor_pid(a)) != (1u << WEFT__GENERATION_BITS) - 1)
         weft__cells_put(&l->actors, &weft__actors, a);
 }

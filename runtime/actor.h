@@ -71,6 +71,13 @@ struct weft__owned {
     size_t              bytes;
 };
 
+/* Its links and monitors: cells of messages, in chains by their keys. Zero is none. */
+struct weft__bonds {
+    struct weft_msg **chains; /* NULL: all are in `few` */
+    struct weft_msg  *few;
+    uint32_t          mask, count;
+};
+
 /* What an actor waits for: as in its control block. */
 struct weft__wanted {
     void   *type;
@@ -104,8 +111,13 @@ struct weft__extra {
     unsigned            stack_class; /* if it is SIZED */
     weft_type         **list;        /* react's own copy of several types */
     size_t              list_room;
-    int64_t             react_time; /* of what is arranged, if it has one; -1: it has begun, and is over at */
-    int64_t             react_until;
+    struct weft__bonds  bonds;     /* bonds.c */
+    struct weft__deferred *defers; /* the last first: ending.c */
+    struct weft_msg       *why;    /* what goes along with its end */
+    int                    reason; /* of an end that is under way */
+    bool                   traps;
+    int64_t react_time; /* of what is arranged, if it has one; -1: it has begun, and is over at */
+    int64_t react_until;
 };
 
 struct weft__actor {
@@ -138,6 +150,7 @@ struct weft__actor {
         weft_type               *type;  /* what it waits for, if that is one type */
         weft_type *const        *types; /* if several; react's are its own copy, receive's lie in its frame */
         const struct weft_cases *cases; /* if type_count is 0; NULL: for no message at all */
+        int                      reason; /* when it ends, and waits for nothing any more */
     };
     struct weft_msg *current; /* what it received last, and has not kept */
     union {                   /* one word, so that the plain paths test it at once */
@@ -171,6 +184,8 @@ struct weft__lane {
     int                      spawn_error;
     unsigned                 destroying; /* a destroy function runs here: nobody may leave */
     bool                     guarding;   /* a guard does: nobody may wait */
+    void                    *deferring;  /* a deferred function does: where it ends (ending.c); or NULL */
+    uint64_t                 next_ref;   /* of monitors: no other lane ever gives the same */
     const struct weft_case  *fitting;    /* match.c: what the last message that fitted did so by, */
     struct weft_msg *converted; /* and what it was converted to; behind it what is not needed after all */
     struct later    *fired;     /* later.c: done, to be cleared away */
@@ -222,6 +237,12 @@ static inline void weft__lane_count(_Atomic uint64_t *counter)
                           memory_order_relaxed);
 }
 
+/* The runtime has called the program, and expects it back: it must not wait. */
+static inline bool weft__lane_calls(const struct weft__lane *l)
+{
+    return l->destroying || l->guarding || l->deferring;
+}
+
 /* ---- actor.c ------------------------------------------------------------------------- */
 extern WEFT__HIDDEN _Atomic(char *) weft__actor_range; /* all control blocks */
 extern WEFT__HIDDEN _Atomic size_t  weft__actor_count; /* slots ever used */
@@ -255,7 +276,15 @@ static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 {
     return atomic_load_explicit(&a->pid, memory_order_relaxed);
 }
-/* Gives back all that it has but its stack, and its slot. The caller owns it. */
+/* Whose pid it is, or was; NULL: nobody ever had it. */
+static inline struct weft__actor *weft__actor_find(weft_pid who)
+{
+    weft_pid slot = {who.id & ~WEFT__KIND_BOUNDED};
+
+    return who.id && weft__actor_exists(slot) ? weft__actor_block(slot) : NULL;
+}
+/* Gives back all that it has but its stack, and its slot, and tells `reason` to who is to hear of it. The caller owns
+ * it. */
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);
 static inline uint32_t weft__actor_generation(uint64_t pid)
 {

@@ -330,6 +330,52 @@ struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a) 
 
 struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a) { return look(l, a, false); }
 
+struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
+    struct weft__gate *g = weft__gate_of(a);
+
+    pthread_mutex_lock(&g->lock);
+    weft__gate_admit(g, m); /* behind what its sender had sent before; never refused */
+    weft__gate_leave(g);
+    return look(l, a, false);
+}
+
+static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with, struct weft_msg *m),
+                                void              *with)
+{
+    struct weft_msg *before = NULL, *m = line->first;
+
+    for (; m && !fits(with, m); m = m->next)
+        before = m;
+    if (!m)
+        return NULL;
+    *(before ? &before->next : &line->first) = m->next;
+    if (line->last == m)
+        line->last = before;
+    return m;
+}
+
+struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
+                                  void               *with)
+{
+    struct weft__gate  *g = weft__gate_of(a);
+    struct weft__sought sought = {.any = true, .fits = fits, .with = with};
+    struct weft__guest *lucky = NULL;
+    uint64_t            passed = 0;
+
+    pthread_mutex_lock(&g->lock);
+    struct weft_msg *m = weft__stash_take(&g->old, &sought, &passed);
+    if (!m)
+        m = find_in(&g->fresh, fits, with);
+    if (m) {
+        dismiss(g, weft__message_bytes(m));
+        lucky = weft__room_let_in(g);
+    }
+    weft__gate_leave(g);
+    weft__room_answer(weft__lane(), lucky, 0);
+    return m;
+}
+
 /* All that is there, in no order. */
 static struct weft_msg *empty(struct weft__gate *g)
 {

@@ -19,6 +19,7 @@ __thread struct weft__lane *weft__lane_here = &nowhere;
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__lane *lanes;      /* under lock: all there ever were */
 static struct weft__lane *idle_lanes; /* under lock: without a thread */
+static uint64_t           lane_count; /* under lock */
 static pthread_key_t      at_thread_end;
 static pthread_once_t     key_made = PTHREAD_ONCE_INIT;
 
@@ -46,6 +47,7 @@ static struct weft__lane *new_lane(void)
         return NULL;
     memset(l, 0, sizeof *l);
     l->next_lane = lanes;
+    l->next_ref = (uint64_t)1 << 63 | ++lane_count << 40; /* 2^40 monitors of 2^23 threads at once */
     lanes = l;
     return l;
 }
@@ -78,6 +80,8 @@ void __attribute__((noinline)) weft__lane_leave(void)
     if (l->guarding && l->self) /* a guard has ended its thread */
         weft__match_forget(l);
     for (struct weft__actor *self;;) {
+        if (l->self)
+            weft__ending_run(l, l->self);
         pthread_mutex_lock(&lock); /* weft__thread_release_all looks at it */
         self = l->self;
         l->self = NULL;

@@ -171,27 +171,78 @@ void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
     *weft__lane()->exceptions = mine;
 }
 
-static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a, int reason)
+void weft__loop_give_way(struct weft__lane *l, struct weft__actor *a)
+{
+    weft__loop_yield(l, a);
+    if (WEFT__RARE(weft__fast_is_urgent(a)))
+        weft__bonds_heed(weft__lane(), a);
+}
+
+static inline void finish_at_once(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     bool first = a->unusual & WEFT__FIRST;
 
+    a->reason = reason;
     weft__actor_end(l, a);
     l->self = NULL;
     if (first)
         weft__system_ended(reason);
 }
 
-/* From the middle of its frames, or of a guard's: they are dropped with the stack, which somebody else must not get
- * before we left. */
+static __attribute__((noinline)) void finish_rarely(struct weft__lane *l, struct weft__actor *a, int reason)
+{
+    weft__ending_run(l, a);
+    finish_at_once(l, a, reason);
+}
+
+static __attribute__((noinline)) void finish(struct weft__lane *l, struct weft__actor *a, int reason)
+{
+    if (WEFT__RARE(a->extra))
+        finish_rarely(l, a, reason);
+    else
+        finish_at_once(l, a, reason);
+}
+
+static unsigned wanted_class(const struct weft__lane *l, const struct weft__actor *a)
+{
+    return WEFT__RARE(a->unusual & WEFT__SIZED) ? a->extra->stack_class : l->stack_class;
+}
+
+static void end_here(void)
+{
+    struct weft__lane *l = weft__lane();
+
+    weft__loop_end(l, l->self, l->self->extra->reason);
+}
+
+/* While it waits. Its deferred functions need a stack of the size that it asked for, and this is the loop's. */
+static void end_on(struct weft__lane *l, struct weft__actor *a, unsigned size_class, int reason)
+{
+    struct weft__stack *s = weft__stack_get(&l->stacks, size_class);
+
+    if (!s)
+        return; /* then this one has to do */
+    a->extra->reason = reason;
+    l->self = a;
+    weft__stack_put(&l->stacks, l->spare);
+    l->spare = s;
+    weft__switch_leave(weft__switch_fresh(s, end_here), NULL);
+}
+
+/* From the middle of its frames, or of a guard's, or from the loop's because somebody ended it while it waits: they are
+ * dropped with the stack, which somebody else must not get before we left. */
 _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason)
 {
-    struct weft__stack *mine = a->stack;
-    bool                elsewhere = mine && a->phase != WEFT__RUNNING; /* a guard: on the loop's stack */
+    bool elsewhere = a->stack && a->phase != WEFT__RUNNING; /* on the loop's stack */
 
-    a->stack = NULL;
     if (l->guarding)
         weft__match_forget(l);
     weft__exceptions_take(l->exceptions); /* those that it handled are lost */
+    if (elsewhere && weft__ending_has_functions(a) && l->spare->size_class != wanted_class(l, a))
+        end_on(l, a, wanted_class(l, a), reason);
+    weft__ending_run(l, a);
+    struct weft__stack *mine = a->stack;
+    a->stack = NULL;
     finish(l, a, reason);
     if (elsewhere) {
         weft__stack_put(&l->stacks, mine);
@@ -222,11 +273,6 @@ static __attribute__((noinline)) void run_on(struct weft__lane *l, struct weft__
     l->spare = s;
     l->hand = a;
     weft__switch_leave(weft__switch_fresh(s, weft__loop), NULL);
-}
-
-static unsigned wanted_class(const struct weft__lane *l, const struct weft__actor *a)
-{
-    return WEFT__RARE(a->unusual & WEFT__SIZED) ? a->extra->stack_class : l->stack_class;
 }
 
 static inline void fit_stack(struct weft__lane *l, struct weft__actor *a)

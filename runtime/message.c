@@ -84,10 +84,29 @@ static bool let_go(struct weft__body *body)
 
 static void destroy_body(struct weft_msg *m) { weft__types_destroy(m->type, weft__message_body(m)); }
 
-static void free_body(struct weft_msg *m)
+struct weft_msg **weft__message_carried(struct weft_msg *m)
 {
-    if (m->flags & WEFT__MSG_LARGE && let_go(m->large))
-        weft__memory_put(m->large);
+    bool may = m->type == WEFT__TYPE_DOWN || m->type == WEFT__TYPE_EXIT || m->type == WEFT__TYPE_SIGNAL;
+
+    return may && m->flags & WEFT__MSG_LARGE ? &((struct weft__carrier *)(m->large + 1))->carried : NULL;
+}
+
+/* m has it no more. */
+static void leave_body(struct weft__lane *l, struct weft_msg *m)
+{
+    struct weft_msg **carried = weft__message_carried(m);
+
+    if (!let_go(m->large))
+        return;
+    if (carried && *carried)
+        weft__message_free(l, *carried);
+    weft__memory_put(m->large);
+}
+
+static void free_body(struct weft__lane *l, struct weft_msg *m)
+{
+    if (m->flags & WEFT__MSG_LARGE)
+        leave_body(l, m);
     m->flags &= ~(uint64_t)WEFT__MSG_LARGE;
 }
 
@@ -123,7 +142,7 @@ static void give_back(struct weft__lane *l, struct weft_msg *m, int why)
         return;
     if (m->flags & WEFT__MSG_LETTER)
         end_letter(l, m);
-    free_body(m);
+    free_body(l, m);
     if (m->flags & WEFT__MSG_OPEN) {
         fail(l, m, why);
         return;
@@ -149,6 +168,10 @@ void weft__message_dead(struct weft__lane *l, struct weft_msg *m, int why)
 
     if (m->type == WEFT__TYPE_BELL)
         return; /* its gate's */
+    if (m->type == WEFT__TYPE_SIGNAL) {
+        weft__bonds_refuse(l, m, WEFT_EGONE);
+        return;
+    }
     if (m->type == WEFT__TYPE_RESPONSE)
         weft__request_name(m);
     if (counts) {
@@ -264,9 +287,10 @@ static bool unshare(struct weft_msg *m)
     memcpy(mine + 1, shared + 1, shared->bytes);
     mine->bytes = shared->bytes;
     atomic_init(&mine->shares, 1);
+    leave_body(weft__lane(), m);
     m->large = mine;
-    if (let_go(shared))
-        weft__memory_put(shared);
+    if (weft__message_carried(m))
+        *weft__message_carried(m) = NULL; /* that has one owner */
     return true;
 }
 

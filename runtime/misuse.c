@@ -31,7 +31,7 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     vsnprintf(what, sizeof what, format, more);
     va_end(more);
     fprintf(stderr, "weft: %s: %s\n", name_of(l->self, who, sizeof who), what);
-    if (l->worker && l->self && !l->destroying)
+    if (l->deferring || (l->worker && l->self && !l->destroying))
         weft_end(reason);
     abort();
 }
@@ -69,6 +69,12 @@ const char *weft_strerror(int error)
         return "the body is too large";
     case WEFT_ESYSTEM:
         return "the operating system refused";
+    case WEFT_ESTOP:
+        return "told to stop";
+    case WEFT_ESTUCK:
+        return "some would not stop in time";
+    case WEFT_EDEADLOCK:
+        return "every actor waits, and nothing can wake any of them";
     case WEFT_ECYCLE:
         return "full mailboxes would wait for each other for ever";
     default:

@@ -123,13 +123,6 @@ static void shrink(void)
     room = 0;
 }
 
-static struct weft__actor *block_of(weft_pid who)
-{
-    weft_pid slot = {who.id & ~WEFT__KIND_BOUNDED};
-
-    return who.id && weft__actor_exists(slot) ? weft__actor_block(slot) : NULL;
-}
-
 /* False: it has ended. */
 static bool lives(const struct weft__actor *a, weft_pid who)
 {
@@ -142,7 +135,7 @@ static bool lives(const struct weft__actor *a, weft_pid who)
 /* N: told, so that it comes here when it ends. False: it has ended. */
 static bool tell_owner(weft_pid who)
 {
-    struct weft__actor *a = block_of(who);
+    struct weft__actor *a = weft__actor_find(who);
 
     if (!a)
         return false;
@@ -155,7 +148,7 @@ static struct entry *find_owned(const char *name)
 {
     struct entry *e = find(name);
 
-    if (!e || lives(block_of(e->who), e->who))
+    if (!e || lives(weft__actor_find(e->who), e->who))
         return e;
     drop(e);
     return NULL;

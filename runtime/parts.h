@@ -16,11 +16,15 @@ _Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((
 
 enum {
     WEFT__TYPE_ANY = 1,
-    WEFT__TYPE_RESPONSE,                /* a response on its way */
-    WEFT__TYPE_BELL,                    /* no message: a gate has some (gate.h) */
-    WEFT__TYPE_INNER = WEFT__TYPE_BELL, /* up to here: never seen by the user */
+    WEFT__TYPE_RESPONSE,                  /* a response on its way */
+    WEFT__TYPE_BELL,                      /* no message: a gate has some (gate.h) */
+    WEFT__TYPE_SIGNAL,                    /* no message: somebody links, monitors, ends (bonds.c) */
+    WEFT__TYPE_INNER = WEFT__TYPE_SIGNAL, /* up to here: never seen by the user */
     WEFT__TYPE_FAILED,
-    WEFT__TYPE_DEAD_LETTER
+    WEFT__TYPE_DEAD_LETTER,
+    WEFT__TYPE_DOWN,
+    WEFT__TYPE_EXIT,
+    WEFT__TYPE_LAST = WEFT__TYPE_EXIT /* of Weft's own */
 };
 
 /* Interned at need; 0: no memory, or it has no name. */
@@ -176,6 +180,46 @@ void             weft__bound_end(struct weft__actor *a);
 void     weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
 weft_fn *weft__bound_fn(struct weft__actor *a);
 
+/* As a message to a full mailbox, too; then as weft__bound_again. */
+struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* Takes out the first that is as `fits` says, of what has come; or NULL. */
+struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
+                                  void               *with);
+
+/* ---- bonds.c, ending.c ------------------------------------------------------------------ */
+
+/* One that a spawned actor has with its parent from its start: 0, or no memory, and nothing is changed. */
+int weft__bonds_give(struct weft__lane *l, struct weft__actor *parent, struct weft__actor *child, bool link,
+                     weft_ref *monitor);
+/* A signal, taken from the mailbox. True: it is a message now, to be received. It may end the actor. */
+bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* What is in the mailbox ends the actor, if it would, although it does not wait. */
+void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a);
+/* A signal that met an actor's end, with that reason: its sender hears of it. */
+void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason);
+/* All others hear of its end. */
+void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason);
+/* How many links, and monitors that it has set. Its owner only. */
+void weft__bonds_count(struct weft__actor *a, size_t *links, size_t *monitors);
+
+/* The body of a signal, and of the message that it becomes, when another message goes along. */
+struct weft__carrier {
+    struct weft_down bond;
+    struct weft_msg *carried;
+};
+/* Where a message keeps the one that goes along with an end; NULL: it has none. */
+struct weft_msg **weft__message_carried(struct weft_msg *m);
+
+/* Runs its deferred functions, the last first. */
+void weft__ending_run(struct weft__lane *l, struct weft__actor *a);
+/* Somebody ends it; what is carried goes along with its end. */
+_Noreturn void     weft__ending_obey(struct weft__lane *l, struct weft__actor *a, int reason,
+                                     struct weft_msg *carried);
+static inline bool weft__ending_has_functions(const struct weft__actor *a)
+{
+    return a->extra && a->extra->defers;
+}
+
 /* ---- wait.c ----------------------------------------------------------------------------- */
 
 /* A new wait: from the oldest on; the same wait: what is new. */
@@ -225,8 +269,10 @@ static inline void weft__wait_back(struct weft__actor *a)
 void             weft__loop(void);
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
 void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
-_Noreturn void   weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
-void             weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
+/* The same where it may be ended. */
+void           weft__loop_give_way(struct weft__lane *l, struct weft__actor *a);
+_Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
+void           weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
 /* ---- thread.c, system.c ----------------------------------------------------------------- */
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */

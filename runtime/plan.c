@@ -219,7 +219,7 @@ int weft_unbecome(void)
     struct weft__actor *a = l->self;
 
     if (a && a->unusual & WEFT__CALLED)
-        weft__misuse(WEFT_EINVALID, "weft_unbecome in a guard or a destroy function");
+        weft__misuse(WEFT_EINVALID, "weft_unbecome in a guard, a destroy or a deferred function");
     if (!a || !a->extra || !a->extra->plan || !a->extra->plan->behaviours.used)
         return WEFT_EINVALID;
     a->extra->resumes = false;

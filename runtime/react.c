@@ -47,7 +47,7 @@ void weft__react_check(struct weft__lane *l, const char *call, const void *state
     if (!l->self || l->self->unusual & WEFT__THREAD)
         weft__misuse(WEFT_EINVALID, "%s works in spawned actors only; a thread uses weft_receive", call);
     if (l->self->unusual & WEFT__CALLED)
-        weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
+        weft__misuse(WEFT_EINVALID, "%s in a guard, a destroy or a deferred function", call);
     if (on_stack(l, l->self, state))
         weft__misuse(WEFT_EINVALID, "%s: what it is given lies on the stack, which goes back; see weft_alloc",
                      call);

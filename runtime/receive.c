@@ -27,8 +27,8 @@ static inline bool must_give_way(const struct weft__lane *l, const struct weft__
 /* Nobody waits where the runtime has called the program and expects it back. */
 static void refuse_inside(const struct weft__lane *l, const char *call)
 {
-    if (l->destroying || l->guarding) /* whoever runs here, or nobody */
-        weft__misuse(WEFT_EINVALID, "%s in a guard or a destroy function", call);
+    if (weft__lane_calls(l)) /* whoever runs here, or nobody */
+        weft__misuse(WEFT_EINVALID, "%s in a guard, a destroy or a deferred function", call);
 }
 
 /* For `n` types at `what`, for one type there, or, if n is 0, for cases. */

@@ -353,7 +353,7 @@ static __attribute__((noinline)) weft_msg *await_slowly(weft_pending request, we
                      "weft_await of a request that is not open: it was awaited already, or is another "
                      "actor's, or has a handler");
     if (a->unusual & WEFT__CALLED)
-        weft__misuse(WEFT_EINVALID, "weft_await in a guard or a destroy function");
+        weft__misuse(WEFT_EINVALID, "weft_await in a guard, a destroy or a deferred function");
     end_answer(l, a->extra);
     a->extra->answer = weft__request_wait(l, a, request.id, time);
     weft__request_close(a, request.id);

@@ -268,8 +268,8 @@ static struct weft__lane *who_waits(void)
 {
     struct weft__lane *l = weft__lane();
 
-    if (l->destroying || l->guarding)
-        weft__misuse(WEFT_EINVALID, "a wait for room in a guard or a destroy function");
+    if (weft__lane_calls(l))
+        weft__misuse(WEFT_EINVALID, "a wait for room in a guard, a destroy or a deferred function");
     return l->self ? l : weft__thread_actor();
 }
 

@@ -10,7 +10,7 @@
 __attribute__((noinline)) int weft__send_end(struct weft__lane *l, int error)
 {
     if (l->worker && l->worker->budget <= 0 && weft__fast_may_yield(l))
-        weft__loop_yield(l, l->self);
+        weft__loop_give_way(l, l->self);
     return error;
 }
 

@@ -3,11 +3,7 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  */
-#define _GNU_SOURCE /* gettid */
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "runtime/fast.h"
@@ -48,7 +44,19 @@ static int give_copy(struct weft__lane *l, struct weft__actor *a, size_t bytes)
     return 0;
 }
 
-static int equip(struct weft__lane *l, struct weft__actor *a, const weft_options *how)
+static void unmake(struct weft__lane *l, struct weft__actor *a, int error)
+{
+    if (a->stack)
+        weft__stack_put(&l->stacks, a->stack);
+    a->stack = NULL;
+    a->reason = error;
+    weft__actor_end(l, a);
+    l->spawn_error = error;
+}
+
+/* False: nothing is left of it. */
+static __attribute__((noinline)) bool equip(struct weft__lane *l, struct weft__actor *a,
+                                            const weft_options *how)
 {
     int error = 0;
 
@@ -58,17 +66,13 @@ static int equip(struct weft__lane *l, struct weft__actor *a, const weft_options
         error = give_stack(l, a, how->stack_bytes);
     if (!error && how->bound)
         error = weft__bound_give(a, how->bound);
-    if (!error && how->name) /* last: others may find it from now on */
+    if (!error && how->name) /* others may find it from now on */
         error = give_name(a, how->name);
-    return error;
-}
-
-static void unmake(struct weft__lane *l, struct weft__actor *a)
-{
-    if (a->stack)
-        weft__stack_put(&l->stacks, a->stack);
-    a->stack = NULL;
-    weft__actor_end(l, a);
+    if (!error && (how->link || how->monitor)) /* last: that would tell the caller */
+        error = weft__bonds_give(l, l->self, a, how->link, how->monitor);
+    if (error)
+        unmake(l, a, error);
+    return !error;
 }
 
 static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_options *how)
@@ -80,12 +84,8 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
         l->spawn_error = no_stack ? WEFT_ESTACK : WEFT_EMEMORY;
         return WEFT_NOBODY;
     }
-    int error = how ? equip(l, a, how) : 0;
-    if (error) {
-        unmake(l, a);
-        l->spawn_error = error;
+    if (how && !equip(l, a, how))
         return WEFT_NOBODY;
-    }
     weft_pid pid = {weft__actor_pid(a)};
     if (!l->worker) {
         weft__crew_share(&a->task);
@@ -93,7 +93,7 @@ static weft_pid make(struct weft__lane *l, weft_fn *fn, void *arg, const weft_op
     }
     weft__crew_spawned(l->worker, &a->task);
     if (--l->worker->budget <= 0 && weft__fast_may_yield(l))
-        weft__loop_yield(l, l->self);
+        weft__loop_give_way(l, l->self);
     return pid;
 }
 
@@ -165,18 +165,5 @@ void weft_yield(void)
     if (l->guarding)
         weft__misuse(WEFT_EINVALID, "weft_yield in a guard");
     if (l->worker && l->self && !(l->self->unusual & WEFT__CALLED))
-        weft__loop_yield(l, l->self);
-}
-
-WEFT__NORETURN weft_end(int reason)
-{
-    struct weft__lane *l = weft__lane();
-
-    if (l->destroying)
-        weft__misuse(WEFT_EINVALID, "weft_end in a destroy function");
-    if (l->worker && l->self)
-        weft__loop_end(l, l->self, reason);
-    if (getpid() == gettid())
-        exit(reason ? EXIT_FAILURE : EXIT_SUCCESS);
-    pthread_exit(NULL);
+        weft__loop_give_way(l, l->self);
 }

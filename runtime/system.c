@@ -214,9 +214,11 @@ void weft__system_ended(int reason)
 
 static void end_left_over(struct weft__lane *l, struct weft__actor *a)
 {
+    weft__ending_run(l, a);
     if (a->stack)
         weft__stack_put(&l->stacks, a->stack);
     a->stack = NULL;
+    a->reason = WEFT_EENDED;
     weft__actor_end(l, a);
 }
 

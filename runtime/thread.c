@@ -41,6 +41,7 @@ void weft__thread_end(struct weft__lane *l, struct weft__actor *a)
     weft__lane_lock();
     a->phase = WEFT__FREE;
     weft__lane_unlock();
+    a->reason = a->extra ? a->extra->reason : 0;
     weft__actor_end(l, a);
 }
 

@@ -19,20 +19,22 @@ static weft_type       own[] = {
           [WEFT__TYPE_ANY] = {"WEFT_ANY", 0, WEFT_ANY, WEFT__TYPE_ANY, NULL},
           [WEFT__TYPE_RESPONSE] = {"(a response)", 0, 0, WEFT__TYPE_RESPONSE, NULL},
           [WEFT__TYPE_BELL] = {"(a bell)", 0, 0, WEFT__TYPE_BELL, NULL},
+          [WEFT__TYPE_SIGNAL] = {"(a signal)", 0, 0, WEFT__TYPE_SIGNAL, NULL},
           [WEFT__TYPE_FAILED] = {"WEFT_FAILED", sizeof(weft_body_WEFT_FAILED), WEFT_FAILED, WEFT__TYPE_FAILED,
                                  NULL},
           [WEFT__TYPE_DEAD_LETTER] = {"WEFT_DEAD_LETTER", sizeof(weft_body_WEFT_DEAD_LETTER), WEFT_DEAD_LETTER,
                                       WEFT__TYPE_DEAD_LETTER, NULL},
+          [WEFT__TYPE_DOWN] = {"WEFT_DOWN", sizeof(weft_body_WEFT_DOWN), WEFT_DOWN, WEFT__TYPE_DOWN, NULL},
+          [WEFT__TYPE_EXIT] = {"WEFT_EXIT", sizeof(weft_body_WEFT_EXIT), WEFT_EXIT, WEFT__TYPE_EXIT, NULL},
 };
 /* An entry is written under the lock before its number is known to anybody, and never changes but for destroy. */
 static _Atomic(weft_type *) table[WEFT__TYPES_MAX] = {
-    [WEFT__TYPE_ANY] = &own[WEFT__TYPE_ANY],
-    [WEFT__TYPE_RESPONSE] = &own[WEFT__TYPE_RESPONSE],
-    [WEFT__TYPE_BELL] = &own[WEFT__TYPE_BELL],
-    [WEFT__TYPE_FAILED] = &own[WEFT__TYPE_FAILED],
-    [WEFT__TYPE_DEAD_LETTER] = &own[WEFT__TYPE_DEAD_LETTER],
+    [WEFT__TYPE_ANY] = &own[WEFT__TYPE_ANY],       [WEFT__TYPE_RESPONSE] = &own[WEFT__TYPE_RESPONSE],
+    [WEFT__TYPE_BELL] = &own[WEFT__TYPE_BELL],     [WEFT__TYPE_SIGNAL] = &own[WEFT__TYPE_SIGNAL],
+    [WEFT__TYPE_FAILED] = &own[WEFT__TYPE_FAILED], [WEFT__TYPE_DEAD_LETTER] = &own[WEFT__TYPE_DEAD_LETTER],
+    [WEFT__TYPE_DOWN] = &own[WEFT__TYPE_DOWN],     [WEFT__TYPE_EXIT] = &own[WEFT__TYPE_EXIT],
 };
-static unsigned count = WEFT__TYPE_DEAD_LETTER; /* under lock: the last number given */
+static unsigned count = WEFT__TYPE_LAST; /* under lock: the last number given */
 
 static bool same(const weft_type *a, const weft_type *b)
 {

@@ -130,6 +130,15 @@ static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struc
 
     if (m->type == WEFT__TYPE_BELL)
         return weft__bound_again(l, a);
+    if (m->type == WEFT__TYPE_SIGNAL) {
+        if (!weft__bonds_arrived(l, a, m))
+            return NULL;
+        if (a->unusual & WEFT__BOUNDED)
+            return weft__bound_tell(l, a, m);
+        m->next = a->in; /* a message: it is tested next */
+        a->in = m;
+        return NULL;
+    }
     if (m->type == WEFT__TYPE_RESPONSE) {
         weft__request_arrived(l, a, m);
         return weft__match_response(weft__lane(), a, number);
