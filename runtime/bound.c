@@ -299,7 +299,8 @@ static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, s
     return NULL;
 }
 
-static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool anew)
+/* A new wait; or it has heard the bell; or neither, and the bell may still be in the mailbox. */
+static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool anew, bool heard)
 {
     struct weft__gate  *g = weft__gate_of(a);
     struct weft_msg    *m = NULL;
@@ -307,7 +308,7 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
 
     pthread_mutex_lock(&g->lock);
     g->held = true;
-    g->rung = g->rung && anew; /* the bell was heard; or it is still in the mailbox */
+    g->rung = g->rung && !heard;
     for (struct weft_msg *first; anew && (first = pop(&g->urgent));)
         weft__stash_add(&g->old, first); /* before all that is old; else that does not fit anyway */
     if (anew)
@@ -326,9 +327,15 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
     return m ? weft__match_accept(l, a, m) : NULL;
 }
 
-struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a) { return look(l, a, true); }
+struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a)
+{
+    return look(l, a, true, false);
+}
 
-struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a) { return look(l, a, false); }
+struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a)
+{
+    return look(l, a, false, true);
+}
 
 struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
@@ -337,7 +344,7 @@ struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, s
     pthread_mutex_lock(&g->lock);
     weft__gate_admit(g, m); /* behind what its sender had sent before; never refused */
     weft__gate_leave(g);
-    return look(l, a, false);
+    return look(l, a, false, false);
 }
 
 static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with, struct weft_msg *m),

@@ -77,7 +77,8 @@ void __attribute__((noinline)) weft__lane_leave(void)
 
     if (l == &nowhere)
         return;
-    if (l->guarding && l->self) /* a guard has ended its thread */
+    l->deferring = NULL;        /* a deferred function may have ended its thread */
+    if (l->guarding && l->self) /* and so may a guard */
         weft__match_forget(l);
     for (struct weft__actor *self;;) {
         if (l->self)
