@@ -477,6 +477,8 @@ static __attribute__((noinline)) bool go_on_rarely(struct weft__lane *l, struct 
 {
     bool due = a->unusual & WEFT__DUE;
 
+    if (due && weft__fast_is_urgent(a)) /* it gave way, and may never wait */
+        weft__bonds_heed(l, a);
     a->unusual &= ~(uint32_t)WEFT__DUE;
     *m = a->current; /* as it was put off */
     return due || look_again(l, a, m);
