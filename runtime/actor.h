@@ -123,7 +123,10 @@ struct weft__extra {
 struct weft__actor {
     /* The first line: what senders touch, and what is touched only when it parks or wakes. The first two words are
      * free while the block is (cells.h). */
-    _Alignas(WEFT__LINE_BYTES) struct weft__task task;
+    union {
+        struct weft__task task;
+        int64_t           since; /* while it is parked, in no queue: when it did so, by its worker's tick */
+    };
     void               *sp;     /* where it goes on, while it waits on its stack */
     struct weft__inbox  box;    /* any thread */
     uint64_t            parked; /* the word of its present or last wait */
@@ -163,7 +166,7 @@ struct weft__actor {
     };
     uint8_t         type_count;
     _Atomic uint8_t named; /* any thread sets it: it has a name, or had one */
-};
+} __attribute__((aligned(WEFT__LINE_BYTES)));
 _Static_assert(sizeof(struct weft__actor) == 2 * WEFT__LINE_BYTES, "a plain actor is two cache lines");
 
 /* What each thread that meets weft has of its own. */

@@ -37,9 +37,13 @@ void weft__switch_refused(_Atomic uint64_t *word)
     weft__crew_ready(weft__lane()->worker, &a->task);
 }
 
+/* Right before it parks, each time: what is queued has no room for it (actor.h). */
+static inline void stamp(const struct weft__lane *l, struct weft__actor *a) { a->since = l->worker->tick; }
+
 /* It waits on, off its stack. */
 static void wait_on(struct weft__lane *l, struct weft__actor *a)
 {
+    stamp(l, a);
     if (!weft__inbox_park(&a->box, a->parked))
         weft__crew_ready(l->worker, &a->task);
 }
@@ -114,6 +118,7 @@ static __attribute__((noinline)) struct weft_msg *park_to_loop(struct weft__lane
     if (!keep_stack(l, a))
         weft_end(WEFT_ESTACK); /* it has to wait, and cannot */
     a->phase = WEFT__RECEIVING;
+    stamp(l, a);
     return weft__switch_park(&a->sp, weft__switch_fresh(l->spare, weft__loop), NULL, &a->box.word, a->parked);
 }
 
@@ -148,6 +153,7 @@ struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a)
         return park_to_loop(l, a);
     }
     a->phase = WEFT__RECEIVING;
+    stamp(l, a);
     weft__fast_deliver(l, next, m);
     return weft__switch_park(&a->sp, next->sp, m, &a->box.word, a->parked);
 }
@@ -425,6 +431,7 @@ static inline __attribute__((always_inline)) bool settle(struct weft__lane *l, s
     a->parked += WEFT__INBOX_NEXT_WAIT;
     if (WEFT__RARE(a->in))
         return go_on_with_batch(l, a, m);
+    stamp(l, a);
     /* relaxed: the exchange decides; this spares it where it would fail. */
     if (WEFT__LIKELY(atomic_load_explicit(&a->box.word, memory_order_relaxed) == WEFT__INBOX_EMPTY) &&
         WEFT__LIKELY(weft__inbox_park(&a->box, a->parked)))

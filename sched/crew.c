@@ -372,6 +372,7 @@ static void find_work(struct weft__worker *w)
         rest_in_virtual_time(w);
     else
         rest(w);
+    w->tick = weft__clock_now();
 }
 
 /* ---- what is next ---------------------------------------------------------------------------- */
@@ -385,6 +386,7 @@ static void begin_turn(struct weft__worker *w)
     if (w->budget <= 0 || turns % WEFT__GLOBAL_EVERY == 0) {
         take_shared(w);
         poll_timers();
+        w->tick = weft__clock_now();
     }
     if (w->budget <= 0)
         weft__worker_end_turn(w);

@@ -47,6 +47,7 @@ struct weft__worker {
     struct weft__task *spawned;
     /* The owner only. */
     int      budget; /* messages left in this turn */
+    int64_t  tick;   /* when this turn began: the time, read seldom enough to cost nothing */
     uint64_t random; /* not 0: every turn is over at once, and the next is drawn from it */
 
     pthread_mutex_t claim;
