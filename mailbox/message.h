@@ -21,7 +21,7 @@ struct weft_msg {
     struct weft_msg *next;
     union {
         uint64_t          to;      /* the pid it was meant for: a later owner of the slot drops it */
-        uint64_t          order;   /* while it is skipped: of two, the smaller came first */
+        uint64_t          order;   /* while it is skipped: stash.h */
         struct weft_msg **held_by; /* while the user owns it, in its actor's list: what points to it */
     };
     uint64_t from; /* 0: a thread that is no actor */

@@ -258,12 +258,14 @@ static struct weft_msg *take_from_piles(struct weft__stash *s, const struct weft
 static bool add_to_list(struct weft__stash *s, struct weft_msg *m, size_t few)
 {
     struct weft_msg *last = (struct weft_msg *)s->word;
+    uint64_t         count = last ? last->order : 0;
     bool             added = true;
 
     if (is_urgent(m))
         added = append_urgent(&last, m, few);
     else
         append(&last, m);
+    last->order = count + added;
     s->word = (uintptr_t)last;
     return added;
 }
@@ -285,7 +287,7 @@ void weft__stash_add(struct weft__stash *s, struct weft_msg *m)
     append(pile_of(p, m), m);
 }
 
-void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last)
+void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last, size_t n)
 {
     struct weft_msg *before = (struct weft_msg *)s->word, *end = last->next;
 
@@ -293,6 +295,7 @@ void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct w
         last->next = before ? before->next : first;
         if (before)
             before->next = first;
+        last->order = (before ? before->order : 0) + n;
         s->word = (uintptr_t)last;
         return;
     }
@@ -312,13 +315,23 @@ struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__soug
     if (piles_of(s))
         return take_from_piles(s, sought, passed);
     struct weft_msg *last = (struct weft_msg *)s->word;
+    uint64_t         count = last->order;
     struct place     at = search(&last, sought, UINT64_MAX, passed);
     if (at.m)
         take_out(at);
+    if (at.m && last)
+        last->order = count - 1;
     s->word = (uintptr_t)last;
     if (*passed - before > WEFT__STASH_FEW)
         make_piles(s);
     return at.m;
+}
+
+size_t weft__stash_count(const struct weft__stash *s)
+{
+    const struct piles *p = piles_of(s);
+
+    return p ? p->messages : s->word ? ((const struct weft_msg *)s->word)->order : 0;
 }
 
 struct weft_msg *weft__stash_clear(struct weft__stash *s)

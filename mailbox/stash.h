@@ -16,6 +16,7 @@
  *   I1  Each list is in mailbox order: urgent ones first, then by arrival.
  *   I2  With piles, `order` grows along each of them, and is smaller for what is before in the mailbox, in any pile.
  *   I3  The word is 0 exactly when nothing is stashed: who finds 0 need not look.
+ *   I4  Of a list without piles, `order` of the last is how many there are.
  */
 #ifndef WEFT__STASH_H
 #define WEFT__STASH_H
@@ -45,10 +46,11 @@ static inline void weft__stash_seek(uint64_t *set, uint32_t type)
 
 static inline bool weft__stash_is_empty(const struct weft__stash *s) { return !s->word; }
 void               weft__stash_add(struct weft__stash *s, struct weft_msg *m);
-/* The same for several that are linked, none of them urgent, from `first` to `last`. */
-void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last);
+/* The same for n that are linked, none of them urgent, from `first` to `last`. */
+void weft__stash_add_run(struct weft__stash *s, struct weft_msg *first, struct weft_msg *last, size_t n);
 /* Takes the first that fits, or NULL. Adds the number of messages passed to *passed. */
 struct weft_msg *weft__stash_take(struct weft__stash *s, const struct weft__sought *sought, uint64_t *passed);
+size_t           weft__stash_count(const struct weft__stash *s);
 /* Takes all, linked by next, in no order. */
 struct weft_msg *weft__stash_clear(struct weft__stash *s);
 

@@ -35,7 +35,7 @@ static void skip(struct weft__actor *a)
         for (; id && (next = last->next) && next->type != id && next->type > WEFT__TYPE_INNER; n++)
             last = next; /* none of them is urgent: those come first */
         a->in = last->next;
-        weft__stash_add_run(&a->stash, first, last);
+        weft__stash_add_run(&a->stash, first, last, n);
     }
     if (x)
         x->skipped += n;

@@ -116,8 +116,11 @@ Test(stash, keeps_the_order)
 {
     for (uint32_t i = 0; i < 10; i++)
         add(9 + i % 3);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
+        cr_expect_eq(weft__stash_count(&s), 10 - i);
         cr_expect_eq(take_any(), i);
+    }
+    cr_expect_eq(weft__stash_count(&s), 0);
     cr_expect(weft__stash_is_empty(&s));
 }
 
@@ -604,6 +607,19 @@ static struct wish some_wish(uint64_t *state)
     return w;
 }
 
+/* A run of several that are linked, as a wait skips them. */
+static void add_run(uint64_t *state)
+{
+    int first = made, n = 1 + (int)(draw(state) % 6);
+
+    for (int i = 0; i < n; i++) {
+        room[made] = (struct weft_msg){.type = some_type(state), .next = &room[made + 1]};
+        model_add(made++);
+    }
+    room[made - 1].next = NULL;
+    weft__stash_add_run(&s, &room[first], &room[made - 1], (size_t)n);
+}
+
 static void compares(uint64_t seed)
 {
     uint64_t state = seed;
@@ -615,8 +631,12 @@ static void compares(uint64_t seed)
         if (draw(&state) % 20 < growing) {
             uint32_t type = some_type(&state);
             weft__memory_fail(draw(&state) % 8 == 0);
-            model_add(draw(&state) % 10 < urgent ? add_urgent(type) : add(type));
+            if (i % 16 == 0)
+                add_run(&state);
+            else
+                model_add(draw(&state) % 10 < urgent ? add_urgent(type) : add(type));
             weft__memory_fail(0);
+            cr_assert_eq(weft__stash_count(&s), stashed);
             continue;
         }
         struct wish w = some_wish(&state);
@@ -625,6 +645,7 @@ static void compares(uint64_t seed)
         weft__memory_fail(0);
         cr_assert_eq(got, model_take(w), "seed %llu, step %d", (unsigned long long)seed, i);
         cr_assert_eq(weft__stash_is_empty(&s), stashed == 0);
+        cr_assert_eq(weft__stash_count(&s), stashed);
         piled += has_piles();
         emptied += stashed == 0;
     }
