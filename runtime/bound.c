@@ -71,7 +71,10 @@ struct weft__gate *weft__gate_enter(weft_pid to)
     return NULL;
 }
 
-weft_fn *weft__bound_fn(struct weft__actor *a) { return weft__gate_of(a)->fn; }
+weft_fn *weft__bound_fn(struct weft__actor *a)
+{
+    return a->unusual & WEFT__BOUNDED ? weft__gate_of(a)->fn : a->fn;
+}
 
 /* ---- under the lock of a gate ------------------------------------------------------------------------------- */
 

@@ -7,17 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/symbols.h"
 #include "runtime/actor.h"
 
-static const char *name_of(const struct weft__actor *a, char *room, size_t size)
+static const char *name_of(struct weft__actor *a, char *room, size_t size)
 {
+    char fn[64];
+
     if (!a || a->unusual & WEFT__THREAD)
         snprintf(room, size, "thread");
     else if (a->extra && a->extra->name)
         snprintf(room, size, "actor \"%s\"", a->extra->name);
     else
-        snprintf(room, size, "actor %llx of the function at %p", (unsigned long long)weft__actor_pid(a),
-                 (void *)(a->unusual & WEFT__BOUNDED ? weft__bound_fn((struct weft__actor *)a) : a->fn));
+        snprintf(room, size, "actor %llx of %s", (unsigned long long)weft__actor_pid(a),
+                 weft__symbols_name((void *)weft__bound_fn(a), fn, sizeof fn));
     return room;
 }
 

@@ -177,7 +177,8 @@ struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a);
 struct weft_msg *weft__bound_close(struct weft__lane *l, struct weft__actor *a);
 void             weft__bound_end(struct weft__actor *a);
 /* It waits for room, and ends. */
-void     weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
+void weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
+/* What it was spawned with, bounded or not; NULL: it is a thread. */
 weft_fn *weft__bound_fn(struct weft__actor *a);
 
 /* As a message to a full mailbox, too; then as weft__bound_again. */

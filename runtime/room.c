@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/symbols.h"
 #include "runtime/gate.h"
 
 static pthread_mutex_t waits = PTHREAD_MUTEX_INITIALIZER;
@@ -77,12 +78,13 @@ void weft__room_answer(struct weft__lane *l, struct weft__guest *guest, int resu
 static void write_name(FILE *text, const char *before, const struct weft__gate *g)
 {
     const char *name = g->actor->extra->name;
+    char        fn[64];
 
     if (name)
         fprintf(text, "%s\"%s\"", before, name);
     else
-        fprintf(text, "%sactor %llx of the function at %p", before, (unsigned long long)g->pid,
-                (void *)g->fn);
+        fprintf(text, "%sactor %llx of %s", before, (unsigned long long)g->pid,
+                weft__symbols_name((void *)g->fn, fn, sizeof fn));
 }
 
 /* Under `waits`: "a" -> "b" -> "a", to be said when no lock is held. */
