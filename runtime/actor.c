@@ -248,8 +248,8 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
     /* seq_cst: after the close, see names.c. */
     if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
-    if (WEFT__RARE(pushed || a->in || gated || !weft__stash_is_empty(&a->stash) ||
-                   a->unusual & (WEFT__DUE | WEFT__MORE)))
+    if (WEFT__RARE(pushed || a->in || !weft__stash_is_empty(&a->stash) ||
+                   a->unusual & (WEFT__DUE | WEFT__MORE | WEFT__BOUNDED)))
         bury_all(l, a, pushed, gated);
     if (WEFT__LIKELY(weft__fast_can_end(l, a->current)))
         weft__fast_end_current(l, a);
