@@ -645,6 +645,8 @@ void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a)
     heed(l, a, &a->in);
     if (a->unusual & WEFT__MORE)
         heed(l, a, &a->extra->more);
+    if (a->extra)
+        a->extra->unheeded = false;
 }
 
 /* ---- from outside ------------------------------------------------------------------------------------------ */

@@ -177,10 +177,15 @@ void weft__loop_yield(struct weft__lane *l, struct weft__actor *a)
     *weft__lane()->exceptions = mine;
 }
 
+static inline bool must_heed(const struct weft__actor *a)
+{
+    return WEFT__RARE(weft__fast_is_urgent(a)) || (WEFT__RARE(a->extra) && a->extra->unheeded);
+}
+
 void weft__loop_give_way(struct weft__lane *l, struct weft__actor *a)
 {
     weft__loop_yield(l, a);
-    if (WEFT__RARE(weft__fast_is_urgent(a)))
+    if (WEFT__RARE(must_heed(a)))
         weft__bonds_heed(weft__lane(), a);
 }
 
@@ -484,7 +489,7 @@ static __attribute__((noinline)) bool go_on_rarely(struct weft__lane *l, struct 
 {
     bool due = a->unusual & WEFT__DUE;
 
-    if (due && weft__fast_is_urgent(a)) /* it gave way, and may never wait */
+    if (due && must_heed(a)) /* it gave way, and may never wait */
         weft__bonds_heed(l, a);
     a->unusual &= ~(uint32_t)WEFT__DUE;
     *m = a->current; /* as it was put off */

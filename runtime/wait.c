@@ -101,6 +101,8 @@ void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
     struct weft_msg *rest = *end, **last = &rest;
     *end = NULL;
     struct weft_msg *list = pushed(l, a, &end);
+    if (x)
+        x->unheeded = true; /* by a wait that finds its message before it */
     if (list && x) {
         add_more(x, list);
     } else if (list) {
@@ -116,9 +118,15 @@ void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
     a->in = rest;
     if (x)
         x->none = 0;
-    while (urgent) {
-        struct weft_msg *m = urgent;
+    for (struct weft_msg *m; (m = urgent);) {
         urgent = m->next;
+        if (m->type == WEFT__TYPE_SIGNAL) { /* it kills, and no wait would find it there */
+            if (urgent) {
+                *end = a->in;
+                a->in = urgent;
+            }
+            weft__bonds_arrived(l, a, m); /* and does not come back */
+        }
         weft__stash_add(&a->stash, m);
     }
 }
