@@ -64,7 +64,7 @@ struct workload {
 extern const struct workload workload_limits, workload_switch, workload_pingpong, workload_stream,
     workload_ring, workload_queuering, workload_counting, workload_fanin, workload_fjthroughput,
     workload_fjcreate, workload_fjpark, workload_sbe, workload_fib, workload_big, workload_idle, workload_ask,
-    workload_longbox;
+    workload_longbox, workload_faults;
 
 int workload_args(const struct workload *w); /* how many */
 

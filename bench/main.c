@@ -17,7 +17,7 @@ static const struct workload *const workloads[] = {
     &workload_limits,    &workload_switch,   &workload_pingpong, &workload_stream,       &workload_ring,
     &workload_queuering, &workload_counting, &workload_fanin,    &workload_fjthroughput, &workload_fjcreate,
     &workload_fjpark,    &workload_sbe,      &workload_fib,      &workload_big,          &workload_idle,
-    &workload_ask,       &workload_longbox,
+    &workload_ask,       &workload_longbox,  &workload_faults,
 };
 enum { WORKLOADS = sizeof workloads / sizeof *workloads, WORKERS_MAX = 256 /* the library's */ };
 
