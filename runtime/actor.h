@@ -287,6 +287,12 @@ static inline struct weft__actor *weft__actor_find(weft_pid who)
 
     return who.id && weft__actor_exists(slot) ? weft__actor_block(slot) : NULL;
 }
+/* False: it has ended. seq_cst: see names.c; the word before the pid: who opened it for a new owner had set that before. */
+static inline bool weft__actor_lives(const struct weft__actor *a, weft_pid who)
+{
+    return atomic_load_explicit(&a->box.word, memory_order_seq_cst) != WEFT__INBOX_CLOSED &&
+           atomic_load_explicit(&a->pid, memory_order_seq_cst) == who.id;
+}
 /* Gives back all that it has but its stack, and its slot, and tells `reason` to who is to hear of it. The caller owns
  * it. */
 void                   weft__actor_end(struct weft__lane *l, struct weft__actor *a);

@@ -38,7 +38,8 @@ int weft__bound_give(struct weft__actor *a, const weft_bound *bound)
     pthread_mutex_lock(&g->lock); /* a late sender to its last owner may look */
     g->pid = pid;
     g->actor = a;
-    g->fn = atomic_load_explicit(&a->fn, memory_order_relaxed);
+    /* release: who looks and finds this in what was another's gate finds that one closed. */
+    atomic_store_explicit(&g->fn, atomic_load_explicit(&a->fn, memory_order_relaxed), memory_order_release);
     g->limit = *bound;
     g->rung = false;
     g->bell = (struct weft_msg){.type = WEFT__TYPE_BELL, .to = pid};
@@ -73,7 +74,9 @@ struct weft__gate *weft__gate_enter(weft_pid to)
 
 weft_fn *weft__bound_fn(struct weft__actor *a)
 {
-    return a->unusual & WEFT__BOUNDED ? weft__gate_of(a)->fn : a->fn;
+    /* relaxed: its owner, or who knows it to wait. */
+    return atomic_load_explicit(a->unusual & WEFT__BOUNDED ? &weft__gate_of(a)->fn : &a->fn,
+                                memory_order_relaxed);
 }
 
 /* ---- under the lock of a gate ------------------------------------------------------------------------------- */

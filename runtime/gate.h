@@ -38,14 +38,14 @@ struct weft__guest {
 
 struct weft__gate {
     pthread_mutex_t     lock;
-    uint64_t            pid; /* under lock, as all but the last two; 0: closed */
+    uint64_t            pid; /* under lock, as all but `fn` and the last two; 0: closed */
     struct weft__actor *actor;
     weft_bound          limit;
     size_t              messages, bytes;
     struct weft__line   fresh, urgent;
     struct weft__stash  old;
     struct weft__guest *guests, *guests_last;
-    weft_fn            *fn; /* of its actor, whose own place the gate has */
+    _Atomic(weft_fn *)  fn; /* of its actor, whose own place the gate has; any thread (look.c) */
     bool                rung;
     bool                held; /* by the actor, while guards run */
     struct weft_msg     bell;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "runtime/actor.h"
 
 enum { NAME_MAX = 255, FIRST_ROOM = 64 };
@@ -123,15 +124,6 @@ static void shrink(void)
     room = 0;
 }
 
-/* False: it has ended. */
-static bool lives(const struct weft__actor *a, weft_pid who)
-{
-    uint64_t word = atomic_load_explicit(&a->box.word, memory_order_seq_cst);
-
-    /* The word before the pid: who opened it for a new owner had set that before. */
-    return word != WEFT__INBOX_CLOSED && atomic_load_explicit(&a->pid, memory_order_seq_cst) == who.id;
-}
-
 /* N: told, so that it comes here when it ends. False: it has ended. */
 static bool tell_owner(weft_pid who)
 {
@@ -140,7 +132,7 @@ static bool tell_owner(weft_pid who)
     if (!a)
         return false;
     atomic_store_explicit(&a->named, 1, memory_order_seq_cst); /* a wrong one only looks in vain */
-    return lives(a, who);
+    return weft__actor_lives(a, who);
 }
 
 /* Whose owner lives. One that has ended is about to come here: whoever heard of its end finds the name free already. */
@@ -148,7 +140,7 @@ static struct entry *find_owned(const char *name)
 {
     struct entry *e = find(name);
 
-    if (!e || lives(weft__actor_find(e->who), e->who))
+    if (!e || weft__actor_lives(weft__actor_find(e->who), e->who))
         return e;
     drop(e);
     return NULL;
@@ -235,6 +227,23 @@ void weft__names_forget(weft_pid who)
     }
     shrink();
     pthread_mutex_unlock(&lock);
+}
+
+/* Of several the first by the alphabet, so that it is the same each time. */
+bool weft__names_of(weft_pid who, char *to, size_t size)
+{
+    const struct entry *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (struct entry *e = room ? by_owner[hash_owner(who) & (room - 1)] : NULL; e; e = e->next_owner)
+        if (weft_same(e->who, who) && (!found || strcmp(e->name, found->name) < 0))
+            found = e;
+    if (found) {
+        struct weft__text t = weft__text_in(to, size);
+        weft__text_add(&t, found->name);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 int weft_send_name_body(const char *name, weft_type *type, const void *body)

@@ -160,6 +160,8 @@ void weft__later_prepare(void);
 void weft__later_end_all(struct weft__lane *l);
 /* All of its names. */
 void weft__names_forget(weft_pid who);
+/* One of its names, cut if there is no room; false: it has none. */
+bool weft__names_of(weft_pid who, char *to, size_t size);
 void weft__letters_forget(weft_pid who);
 /* False: nobody wants it. */
 bool weft__letters_send(struct weft__lane *l, struct weft_msg *m, int why);
@@ -275,6 +277,15 @@ void           weft__loop_give_way(struct weft__lane *l, struct weft__actor *a);
 _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
 void           weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
+/* ---- look.c ----------------------------------------------------------------------------- */
+
+/* As weft_look, but for the name of its function, which takes long to find: what it was spawned with; NULL: a thread. */
+int  weft__look(weft_pid who, weft_view *view, weft_fn **fn);
+void weft__look_function(weft_fn *fn, char *room, size_t size);
+/* How many slots were ever used, and who lives in one now, or WEFT_NOBODY. */
+size_t   weft__look_slots(void);
+weft_pid weft__look_into(size_t slot);
+
 /* ---- thread.c, system.c ----------------------------------------------------------------- */
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
 struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
@@ -287,5 +298,7 @@ void               weft__system_ended(int reason); /* the first actor has */
 int  weft__system_hold(void);
 void weft__system_release(void);
 bool weft__system_runs(void);
+/* How many workers there are; 0: no system runs. */
+unsigned weft__system_workers(void);
 
 #endif

@@ -202,6 +202,14 @@ bool weft__system_runs(void)
     return runs;
 }
 
+unsigned weft__system_workers(void)
+{
+    pthread_mutex_lock(&lock);
+    unsigned n = state == RUNNING ? thread_count : 0; /* who ends one counts them down without the lock */
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
 void weft__system_ended(int reason)
 {
     weft__crew_stop();

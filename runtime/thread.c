@@ -106,6 +106,10 @@ struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, 
     int64_t until = weft__clock_real_after(time.ns);
     bool    awake = true;
 
+    a->since = weft__clock_real_after(
+        0); /* for look.c, as the deadline; relaxed: it reads it when we are parked */
+    atomic_store_explicit(&a->extra->deadline, until, memory_order_relaxed);
+
     for (;;) {
         a->current = weft__wait_again(l, a);
         if (a->current || !awake)

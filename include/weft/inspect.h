@@ -38,6 +38,7 @@ typedef struct weft_view {
     char     state[16];    /* "receives", "reacts", "sleeps", "awaits", "knocks" (waits for room), "ready", "runs" */
     char     waits_for[64]; /* the types, as "INCR, GET"; or "" */
     weft_span waiting;     /* since when, as a length of time, some 100 us more or less */
+    weft_span left;        /* until its time is over; WEFT_FOREVER: it has none */
     size_t   mailbox;      /* messages in it */
     size_t   links, monitors; /* to others; monitors that it has set */
     size_t   stack_used, stack_bytes; /* high-water mark, in pages; 0: it has none now */
