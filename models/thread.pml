@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Models:   runtime/thread.c: weft__thread_park, sleep_parked, weft__thread_wake, weft__thread_release_all.
+ * Models:   runtime/thread.c: weft__thread_park, sleep_parked, weft__thread_wake, weft__thread_release_all;
+ *           runtime/look.c: look_at_waiting, of a thread.
  * Leaves out: what inbox.pml has (lists, generations), memory orders. A pushed message is a count.
  *
- * Two senders of a message each, or none; one thread that receives, with a time or without; a system that ends.
+ * Two senders of a message each, or none; one thread that receives, with a time or without; a system that ends; one
+ * who looks at the thread, which is woken then, and finds nothing.
  * The futex is the kernel's: comparing and falling asleep are one step; it never returns for no reason, so that a
  * lost wake-up is seen.
  *   inbox.h I2 at OWNS: who moved PARKED away has the thread to itself until it has set MESSAGE.
@@ -19,6 +21,7 @@
  * mutant: CLEAR_LATE       MESSAGE is cleared when PARKED was published already
  * mutant: ENDED_LATE       what `ended` was is read after parking
  * mutant: WAKE_FIRST       the wake-up comes before the bit
+ * mutant: LOOK_PARKS       who has looked parks the thread again, as it would an actor that is none
  */
 #define MESSAGE 1
 #define ENDED 2
@@ -48,6 +51,26 @@ active [MESSAGES] proctype sender()
     :: atomic { !parked && alive -> pushed++ }
     :: atomic { !alive -> dead++ }
     :: unsent++
+    fi
+}
+
+active proctype looker()
+{
+    if
+    :: atomic { parked -> parked = false; assert(!owned && in == 0); owned = true }
+#ifdef LOOK_PARKS
+        atomic {
+            owned = false;
+            if
+            :: pushed == 0 -> parked = true
+            :: else -> woken = woken | MESSAGE; asleep = false
+            fi
+        }
+#else
+        atomic { assert(alive); owned = false; woken = woken | MESSAGE }
+        asleep = false
+#endif
+    :: skip
     fi
 }
 
