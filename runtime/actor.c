@@ -112,10 +112,53 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
     return a;
 }
 
+/* Some are kept for the next, by the thread: actors that are linked or monitored come and go. */
+static struct weft__extra *get_extra(struct weft__lane *l)
+{
+    struct weft__extra *x = l->extras;
+
+    if (!x)
+        return weft__memory_get(sizeof *x);
+    l->extras = x->next;
+    l->extra_count--;
+    return x;
+}
+
+static void put_extra(struct weft__lane *l, struct weft__extra *x)
+{
+    if (l->extra_count == WEFT__EXTRAS_KEPT) {
+        weft__memory_put(x);
+        return;
+    }
+    x->next = l->extras;
+    l->extras = x;
+    l->extra_count++;
+}
+
+void weft__actor_forget_extras(struct weft__lane *l)
+{
+    while (l->extras) {
+        struct weft__extra *x = l->extras;
+        l->extras = x->next;
+        weft__memory_put(x);
+    }
+    l->extra_count = 0;
+}
+
+/* Line by line: for all at once compilers use an instruction that takes longer. */
+static void clear_extra(struct weft__extra *x)
+{
+    size_t i = 0;
+
+    for (; i + WEFT__LINE_BYTES <= sizeof *x; i += WEFT__LINE_BYTES)
+        memset((char *)x + i, 0, WEFT__LINE_BYTES);
+    memset((char *)x + i, 0, sizeof *x - i);
+}
+
 struct weft__extra *weft__actor_extra(struct weft__actor *a)
 {
-    if (!a->extra && (a->extra = weft__memory_get(sizeof *a->extra))) {
-        memset(a->extra, 0, sizeof *a->extra);
+    if (!a->extra && (a->extra = get_extra(weft__lane()))) {
+        clear_extra(a->extra);
         a->extra->actor = a;
     }
     return a->extra;
@@ -194,7 +237,8 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 
     if (x->knocks_at.id)
         weft__bound_withdraw(l, a);
-    weft__timers_unset(&x->timer);
+    if (x->timer.fire) /* it was ever set */
+        weft__timers_unset(&x->timer);
     end_message(l, x->aside);
     end_message(l, x->answer);
     while (x->held || x->asked || x->bonds.count) { /* what is destroyed may make, ask and link again */
@@ -217,7 +261,7 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
         weft__message_drop(l, x->why, 0);
     weft__memory_put(x->name);
     weft__memory_put(x->list);
-    weft__memory_put(x);
+    put_extra(l, x);
     a->extra = NULL;
 }
 

@@ -86,10 +86,13 @@ struct weft__wanted {
 
 /* What only some actors need. */
 struct weft__extra {
-    struct weft__timer  timer;
-    _Atomic uint64_t    wait; /* the parked word the timer is for; 0: none. Owner writes, the timer reads */
-    _Atomic int64_t     deadline; /* of that wait */
-    struct weft__actor *actor;
+    struct weft__timer timer;
+    _Atomic uint64_t   wait; /* the parked word the timer is for; 0: none. Owner writes, the timer reads */
+    _Atomic int64_t    deadline; /* of that wait */
+    union {
+        struct weft__actor *actor;
+        struct weft__extra *next; /* while it is nobody's */
+    };
     char               *name;
     uint64_t            skipped; /* messages that its waits tested and left */
     uint32_t            none;    /* the number of a type that nothing in the stash has, or 0 */
@@ -178,6 +181,8 @@ struct weft__lane {
                        *sender; /* the same, but NULL while a guard runs: plain sends ask no more than this */
     struct weft__stack *spare;  /* the worker's loop runs here; the next actor to block keeps it */
     struct weft__cells  messages, actors;
+    struct weft__extra *extras; /* nobody's */
+    unsigned            extra_count;
     struct weft__stack_cache stacks;
     struct weft__actor      *hand;       /* taken from a queue already: the loop runs it first */
     struct weft__exceptions *exceptions; /* of C++, that who runs here handles; a worker's only */
@@ -272,7 +277,8 @@ static inline struct weft__actor *weft__actor_block(weft_pid pid)
 }
 /* NULL: no memory. */
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint32_t unusual);
-struct weft__extra *weft__actor_extra(struct weft__actor *a); /* NULL: no memory */
+struct weft__extra *weft__actor_extra(struct weft__actor *a);        /* NULL: no memory */
+void                weft__actor_forget_extras(struct weft__lane *l); /* those that are nobody's */
 void               *weft__actor_own(struct weft__lane *l, struct weft__actor *a,
                                     size_t bytes); /* zeroed; NULL: no memory */
 /* Who lives there now: relaxed, because the mailbox decides, and this only spares the long dead a message. */

@@ -135,7 +135,7 @@ static void add(struct weft__actor *a, struct weft_msg *m)
     enum { LONG = 4, MORE = 8 };
     struct weft__bonds *b = &a->extra->bonds;
 
-    if (++b->count > LONG * (b->mask + 1) && b->mask < UINT32_MAX / MORE)
+    if (WEFT__RARE(++b->count > LONG) && b->count / LONG > b->mask && b->mask < UINT32_MAX / MORE)
         spread(b, (b->mask + 1) * MORE);
     struct weft_msg **at = chain(b, key_of(m));
     m->next = *at;
@@ -289,6 +289,13 @@ void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason)
     uint32_t           i = 0;
 
     a->extra->bonds = (struct weft__bonds){0};
+    if (!all.chains) { /* the usual few */
+        for (struct weft_msg *m; (m = all.few);) {
+            all.few = m->next;
+            tell_end(l, a, m, reason);
+        }
+        return;
+    }
     for (struct weft_msg *m; (m = pop(&all, &i));)
         tell_end(l, a, m, reason);
     weft__memory_put(all.chains);

@@ -98,6 +98,7 @@ void __attribute__((noinline)) weft__lane_leave(void)
     weft__cells_flush(&l->messages, &weft__messages);
     weft__cells_flush(&l->actors, &weft__actors);
     weft__stack_flush(&l->stacks);
+    weft__actor_forget_extras(l);
     weft__lane_here = &nowhere;
     pthread_setspecific(at_thread_end, NULL);
     pthread_mutex_lock(&lock);

@@ -202,7 +202,8 @@ static inline void finish_at_once(struct weft__lane *l, struct weft__actor *a, i
 
 static __attribute__((noinline)) void finish_rarely(struct weft__lane *l, struct weft__actor *a, int reason)
 {
-    weft__ending_run(l, a);
+    if (weft__ending_has_functions(a))
+        weft__ending_run(l, a);
     finish_at_once(l, a, reason);
 }
 
@@ -251,7 +252,8 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
     weft__exceptions_take(l->exceptions); /* those that it handled are lost */
     if (elsewhere && weft__ending_has_functions(a) && l->spare->size_class != wanted_class(l, a))
         end_on(l, a, wanted_class(l, a), reason);
-    weft__ending_run(l, a);
+    if (weft__ending_has_functions(a))
+        weft__ending_run(l, a);
     struct weft__stack *mine = a->stack;
     a->stack = NULL;
     finish(l, a, reason);
