@@ -231,6 +231,14 @@ static void end_message(struct weft__lane *l, struct weft_msg *m)
         weft__message_end(l, m, WEFT_EGONE);
 }
 
+static void forget_signals(struct weft__actor *a)
+{
+    if (!a->extra->wants_signals)
+        return;
+    a->extra->wants_signals = false;
+    weft__signals_forget((weft_pid){weft__actor_pid(a)});
+}
+
 static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft__extra *x = a->extra;
@@ -239,6 +247,7 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
         weft__bound_withdraw(l, a);
     if (x->timer.fire) /* it was ever set */
         weft__timers_unset(&x->timer);
+    forget_signals(a); /* before anybody hears of its end */
     end_message(l, x->aside);
     end_message(l, x->answer);
     while (x->held || x->asked || x->bonds.count) { /* what is destroyed may make, ask and link again */
@@ -256,6 +265,7 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     }
     if (x->wants_letters)
         weft__letters_forget((weft_pid){weft__actor_pid(a)});
+    forget_signals(a);
     weft__plan_end(a);
     if (x->why)
         weft__message_drop(l, x->why, 0);

@@ -96,7 +96,7 @@ struct weft__extra {
     char               *name;
     uint64_t            skipped; /* messages that its waits tested and left */
     uint32_t            none;    /* the number of a type that nothing in the stash has, or 0 */
-    bool                wants_letters;
+    bool                wants_letters, wants_signals;
     weft_pid            knocks_at; /* while it waits for room there: under the number */
     uint64_t            knock;
     struct weft_msg    *more; /* taken, behind `in`, oldest first */

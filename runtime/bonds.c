@@ -34,7 +34,7 @@
 #include "runtime/fast.h"
 
 /* In a cell's label; above, what is no signal but kept. */
-enum kind { LINK, UNLINK, WATCH, UNWATCH, DOWN, BROKEN, ENDS, KILLS, LINKED, WATCHING, WATCHED };
+enum kind { LINK, UNLINK, WATCH, UNWATCH, DOWN, SIGNALLED, BROKEN, ENDS, KILLS, LINKED, WATCHING, WATCHED };
 
 /* The body of a cell, laid out as a WEFT_DOWN is. */
 struct bond {
@@ -629,6 +629,9 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
         break;
     case DOWN:
         return become_down(l, a, m);
+    case SIGNALLED:
+        m->type = WEFT__TYPE_SIGNALLED;
+        return true;
     case BROKEN:
         return broken(l, a, m);
     case ENDS:
@@ -682,6 +685,18 @@ static int end_other(weft_pid who, enum kind kind, int reason)
 int weft_exit(weft_pid who, int reason) { return end_other(who, ENDS, reason); }
 
 int weft_kill(weft_pid who) { return end_other(who, KILLS, WEFT_EKILLED); }
+
+bool weft__bonds_signalled(struct weft__lane *l, weft_pid to, int signal)
+{
+    struct weft_msg *m = cell(l, SIGNALLED, WEFT_NOBODY);
+
+    if (!m)
+        return false;
+    *(int *)weft__message_body(m) = signal;
+    if (!tell(l, WEFT_NOBODY, to, SIGNALLED, m))
+        put(l, m);
+    return true;
+}
 
 bool weft_trap(bool on)
 {

@@ -6,6 +6,8 @@
 #ifndef WEFT__PARTS_H
 #define WEFT__PARTS_H
 
+#include <signal.h>
+
 #include "runtime/actor.h"
 
 /* ---- misuse.c --------------------------------------------------------------------------- */
@@ -24,7 +26,8 @@ enum {
     WEFT__TYPE_DEAD_LETTER,
     WEFT__TYPE_DOWN,
     WEFT__TYPE_EXIT,
-    WEFT__TYPE_LAST = WEFT__TYPE_EXIT /* of Weft's own */
+    WEFT__TYPE_SIGNALLED,
+    WEFT__TYPE_LAST = WEFT__TYPE_SIGNALLED /* of Weft's own */
 };
 
 /* Interned at need; 0: no memory, or it has no name. */
@@ -205,6 +208,9 @@ void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason);
 /* How many links, and monitors that it has set. Its owner only. */
 void weft__bonds_count(struct weft__actor *a, size_t *links, size_t *monitors);
 
+/* A signal of the process, to be received as a message; it needs no room in a mailbox. False: no memory. */
+bool weft__bonds_signalled(struct weft__lane *l, weft_pid to, int signal);
+
 /* The body of a signal, and of the message that it becomes, when another message goes along. */
 struct weft__carrier {
     struct weft_down bond;
@@ -222,6 +228,19 @@ static inline bool weft__ending_has_functions(const struct weft__actor *a)
 {
     return a->extra && a->extra->defers;
 }
+
+/* ---- signals.c -------------------------------------------------------------------------- */
+
+/* All of its wishes. */
+void weft__signals_forget(weft_pid who);
+/* Some actor waits for signals of the process, or could. */
+bool weft__signals_wanted(void);
+/* From now on SIGQUIT writes a dump. 0 or an error. */
+int weft__signals_dump(void);
+/* A system has ended. Not under its lock: a dump may be under way, and is waited for. */
+void weft__signals_end(void);
+/* In this thread: all but those that an instruction raises. For threads of Weft's own, which inherit it. */
+void weft__signals_block(sigset_t *was);
 
 /* ---- wait.c ----------------------------------------------------------------------------- */
 

@@ -95,15 +95,10 @@ static void join_threads(void)
 /* All of them, or none. */
 static int start_threads(unsigned n)
 {
-    static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-    sigset_t         all, before;
-    int              error = 0;
+    sigset_t before;
+    int      error = 0;
 
-    sigfillset(
-        &all); /* signals are for the program's own threads, but for those that an instruction raises */
-    for (size_t i = 0; i < sizeof raised / sizeof *raised; i++)
-        sigdelset(&all, raised[i]);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    weft__signals_block(&before); /* signals are for the program's own threads */
     for (thread_count = 0; !error && thread_count < n; thread_count += !error)
         error = start_thread(thread_count);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -152,6 +147,11 @@ static uint64_t chosen_seed(const weft_config *how)
     return how->seed ? how->seed : from_environment("WEFT_SEED", 0, UINT64_MAX, 0);
 }
 
+static bool dumps_on_quit(const weft_config *how)
+{
+    return how->dump_on_quit || from_environment("WEFT_DUMP_ON_QUIT", 0, 1, 0);
+}
+
 /* Under the lock. */
 static int start(const weft_config *how)
 {
@@ -171,6 +171,10 @@ static int start(const weft_config *how)
     weft__clock_virtual(seed != 0);
     state = STARTING; /* start_threads lets go of the lock */
     int error = start_threads(workers);
+    if (!error && dumps_on_quit(how) && (error = weft__signals_dump())) {
+        weft__crew_stop();
+        join_threads();
+    }
     state = error ? NONE : RUNNING;
     pthread_cond_broadcast(&has_ended);
     return error;
@@ -289,6 +293,7 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
     pthread_mutex_unlock(&lock);
     join_threads();
     take_down(l);
+    weft__signals_end();
     pthread_mutex_lock(&lock);
     state = NONE;
     return result;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <weft/letters.h>
+#include <weft/signal.h>
 
 #include "base/memory.h"
 #include "runtime/actor.h"
@@ -26,13 +27,20 @@ static weft_type       own[] = {
                                       WEFT__TYPE_DEAD_LETTER, NULL},
           [WEFT__TYPE_DOWN] = {"WEFT_DOWN", sizeof(weft_body_WEFT_DOWN), WEFT_DOWN, WEFT__TYPE_DOWN, NULL},
           [WEFT__TYPE_EXIT] = {"WEFT_EXIT", sizeof(weft_body_WEFT_EXIT), WEFT_EXIT, WEFT__TYPE_EXIT, NULL},
+          [WEFT__TYPE_SIGNALLED] = {"WEFT_SIGNALLED", sizeof(weft_body_WEFT_SIGNALLED), WEFT_SIGNALLED,
+                                    WEFT__TYPE_SIGNALLED, NULL},
 };
 /* An entry is written under the lock before its number is known to anybody, and never changes but for destroy. */
 static _Atomic(weft_type *) table[WEFT__TYPES_MAX] = {
-    [WEFT__TYPE_ANY] = &own[WEFT__TYPE_ANY],       [WEFT__TYPE_RESPONSE] = &own[WEFT__TYPE_RESPONSE],
-    [WEFT__TYPE_BELL] = &own[WEFT__TYPE_BELL],     [WEFT__TYPE_SIGNAL] = &own[WEFT__TYPE_SIGNAL],
-    [WEFT__TYPE_FAILED] = &own[WEFT__TYPE_FAILED], [WEFT__TYPE_DEAD_LETTER] = &own[WEFT__TYPE_DEAD_LETTER],
-    [WEFT__TYPE_DOWN] = &own[WEFT__TYPE_DOWN],     [WEFT__TYPE_EXIT] = &own[WEFT__TYPE_EXIT],
+    [WEFT__TYPE_ANY] = &own[WEFT__TYPE_ANY],
+    [WEFT__TYPE_RESPONSE] = &own[WEFT__TYPE_RESPONSE],
+    [WEFT__TYPE_BELL] = &own[WEFT__TYPE_BELL],
+    [WEFT__TYPE_SIGNAL] = &own[WEFT__TYPE_SIGNAL],
+    [WEFT__TYPE_FAILED] = &own[WEFT__TYPE_FAILED],
+    [WEFT__TYPE_DEAD_LETTER] = &own[WEFT__TYPE_DEAD_LETTER],
+    [WEFT__TYPE_DOWN] = &own[WEFT__TYPE_DOWN],
+    [WEFT__TYPE_EXIT] = &own[WEFT__TYPE_EXIT],
+    [WEFT__TYPE_SIGNALLED] = &own[WEFT__TYPE_SIGNALLED],
 };
 static unsigned count = WEFT__TYPE_LAST; /* under lock: the last number given */
 
