@@ -70,7 +70,13 @@ enum {
     WEFT__STACK_DEFAULT = 64 * 1024,
 
     /* Distinct message types in a process: a mistake if there are more. A message has 16 bits for them. */
-    WEFT__TYPES_MAX = 1 << 16
+    WEFT__TYPES_MAX = 1 << 16,
+
+    /* Supervisors within a supervisor, in one specification. It is copied by a function that calls itself, on the stack
+     * of whoever starts them; and one that holds itself has no end. */
+    WEFT__SUPERVISORS_DEEP = 32,
+    /* What could not be told for want of memory is told again so much later. */
+    WEFT__RETRY_NS = 1000000
 };
 
 /* The largest body. Larger things belong behind a pointer. */

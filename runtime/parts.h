@@ -242,6 +242,11 @@ void weft__signals_end(void);
 /* In this thread: all but those that an instruction raises. For threads of Weft's own, which inherit it. */
 void weft__signals_block(sigset_t *was);
 
+/* ---- supervisor.c ----------------------------------------------------------------------- */
+
+/* Supervisors that no supervisor started, as weft_list; the one that began last comes first. */
+size_t weft__supervisor_roots(weft_pid *to, size_t room);
+
 /* ---- wait.c ----------------------------------------------------------------------------- */
 
 /* A new wait: from the oldest on; the same wait: what is new. */
