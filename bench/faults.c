@@ -62,22 +62,22 @@ static void start_child(void)
 
 static void check_down(const struct weft_down *d)
 {
-    if (linked || !weft_same(d->who, child) || d->ref.id != monitor.id || d->reason != REASON)
+    if (!weft_same(d->who, child) || d->ref.id != monitor.id || d->reason != REASON)
         bench_fail("told of the end of another, with %d", d->reason);
 }
 
 static void check_exit(const struct weft_exited *e)
 {
-    if (!linked || !weft_same(e->who, child) || !e->linked || e->reason != REASON)
+    if (!weft_same(e->who, child) || !e->linked || e->reason != REASON)
         bench_fail("told of another's exit, with %d", e->reason);
 }
 
 static void check(const weft_msg *m)
 {
-    if (weft_is(m, WEFT_DOWN))
-        check_down(weft_get(m, WEFT_DOWN));
-    else
+    if (linked)
         check_exit(weft_get(m, WEFT_EXIT));
+    else
+        check_down(weft_get(m, WEFT_DOWN));
     tally_up(&bench->done);
 }
 
@@ -87,7 +87,7 @@ static void fiber_half(void)
 {
     while (told() < bench->arg[0]) {
         start_child();
-        check(weft_receive(WEFT_DOWN, WEFT_EXIT));
+        check(linked ? weft_receive(WEFT_EXIT) : weft_receive(WEFT_DOWN));
     }
 }
 
@@ -113,7 +113,10 @@ static void on_end(void *unused, weft_msg *m)
 static void go_on(void)
 {
     start_child();
-    weft_react(on_end, NULL, WEFT_DOWN, WEFT_EXIT);
+    if (linked)
+        weft_react(on_end, NULL, WEFT_EXIT);
+    else
+        weft_react(on_end, NULL, WEFT_DOWN);
 }
 
 static void react_parent(void *unused)

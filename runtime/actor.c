@@ -150,6 +150,7 @@ static void clear_extra(struct weft__extra *x)
 {
     size_t i = 0;
 
+#pragma GCC unroll 8
     for (; i + WEFT__LINE_BYTES <= sizeof *x; i += WEFT__LINE_BYTES)
         memset((char *)x + i, 0, WEFT__LINE_BYTES);
     memset((char *)x + i, 0, sizeof *x - i);

@@ -130,16 +130,28 @@ static void spread(struct weft__bonds *b, uint32_t chains)
     *b = more;
 }
 
-static void add(struct weft__actor *a, struct weft_msg *m)
-{
-    enum { LONG = 4, MORE = 8 };
-    struct weft__bonds *b = &a->extra->bonds;
+enum { LONG = 4, MORE = 8 };
 
-    if (WEFT__RARE(++b->count > LONG) && b->count / LONG > b->mask && b->mask < UINT32_MAX / MORE)
+static __attribute__((noinline)) void add_to_many(struct weft__bonds *b, struct weft_msg *m)
+{
+    if (b->count++ / LONG > b->mask && b->mask < UINT32_MAX / MORE)
         spread(b, (b->mask + 1) * MORE);
     struct weft_msg **at = chain(b, key_of(m));
     m->next = *at;
     *at = m;
+}
+
+static inline void add(struct weft__actor *a, struct weft_msg *m)
+{
+    struct weft__bonds *b = &a->extra->bonds;
+
+    if (WEFT__RARE(b->count >= LONG || b->chains)) {
+        add_to_many(b, m);
+        return;
+    }
+    m->next = b->few;
+    b->few = m;
+    b->count++;
 }
 
 static struct weft_msg *take_out(struct weft__actor *a, struct weft_msg **at)
@@ -148,7 +160,7 @@ static struct weft_msg *take_out(struct weft__actor *a, struct weft_msg **at)
     struct weft_msg    *m = *at;
 
     *at = m->next;
-    if (--b->count == 0) {
+    if (--b->count == 0 && b->chains) {
         weft__memory_put(b->chains);
         *b = (struct weft__bonds){0};
     }
@@ -283,22 +295,33 @@ static void tell_end(struct weft__lane *l, struct weft__actor *a, struct weft_ms
     put(l, m);
 }
 
-void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason)
+static __attribute__((noinline)) void end_many(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     struct weft__bonds all = a->extra->bonds;
     uint32_t           i = 0;
 
     a->extra->bonds = (struct weft__bonds){0};
-    if (!all.chains) { /* the usual few */
-        for (struct weft_msg *m; (m = all.few);) {
-            all.few = m->next;
-            tell_end(l, a, m, reason);
-        }
-        return;
-    }
     for (struct weft_msg *m; (m = pop(&all, &i));)
         tell_end(l, a, m, reason);
     weft__memory_put(all.chains);
+}
+
+void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason)
+{
+    struct weft__bonds *b = &a->extra->bonds;
+    struct weft_msg    *few = b->few;
+
+    if (WEFT__RARE(b->chains)) {
+        end_many(l, a, reason);
+        return;
+    }
+    b->few = NULL;
+    b->count = 0;
+    while (few) {
+        struct weft_msg *m = few;
+        few = m->next;
+        tell_end(l, a, m, reason);
+    }
 }
 
 /* ---- links ------------------------------------------------------------------------------------------------ */
@@ -605,6 +628,8 @@ static void watched(struct weft__lane *l, struct weft__actor *a, struct weft_msg
 
 bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
+    if (WEFT__LIKELY(m->tag == DOWN))
+        return become_down(l, a, m);
     if (is_fatal(a, m))
         obey(l, a, m);
     switch (m->tag) {
@@ -627,8 +652,6 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
         forget(l, a, of(m)->ref.id);
         put(l, m);
         break;
-    case DOWN:
-        return become_down(l, a, m);
     case SIGNALLED:
         m->type = WEFT__TYPE_SIGNALLED;
         return true;
@@ -711,31 +734,50 @@ bool weft_trap(bool on)
 
 /* ---- from the start ---------------------------------------------------------------------------------------- */
 
+/* False, both: no memory, and nothing is changed. */
+static inline bool give_link(struct weft__lane *l, struct weft__actor *parent, struct weft__actor *child)
+{
+    struct weft_msg *up = cell(l, LINKED, self_of(parent));
+    struct weft_msg *down = up ? cell(l, LINKED, self_of(child)) : NULL;
+
+    if (WEFT__RARE(!down)) {
+        put(l, up);
+        return false;
+    }
+    of(up)->active = of(up)->told = of(down)->active = of(down)->told = 1;
+    add(child, up);
+    add(parent, down);
+    return true;
+}
+
+static inline bool give_monitor(struct weft__lane *l, struct weft__actor *parent, struct weft__actor *child,
+                                weft_ref *monitor)
+{
+    struct weft_msg *watching = monitor_cell(l, self_of(child));
+    struct weft_msg *watched = watching ? cell(l, WATCHED, self_of(parent)) : NULL;
+
+    if (WEFT__RARE(!watched)) {
+        put(l, watching);
+        return false;
+    }
+    *monitor = of(watched)->ref = of(watching)->ref;
+    add(child, watched);
+    add(parent, watching);
+    return true;
+}
+
 int weft__bonds_give(struct weft__lane *l, struct weft__actor *parent, struct weft__actor *child, bool link,
                      weft_ref *monitor)
 {
-    bool             memory = weft__actor_extra(parent) && weft__actor_extra(child);
-    struct weft_msg *up = memory && link ? cell(l, LINKED, self_of(parent)) : NULL;
-    struct weft_msg *down = up ? cell(l, LINKED, self_of(child)) : NULL;
-    struct weft_msg *watching = memory && monitor ? monitor_cell(l, self_of(child)) : NULL;
-    struct weft_msg *watched = watching ? cell(l, WATCHED, self_of(parent)) : NULL;
-
-    if ((link && !down) || (monitor && !watched)) {
-        put(l, up);
-        put(l, down);
-        put(l, watching);
-        put(l, watched);
+    if (!weft__actor_extra(parent) || !weft__actor_extra(child))
         return WEFT_EMEMORY;
-    }
+    if (link && !give_link(l, parent, child))
+        return WEFT_EMEMORY;
+    if (!monitor || give_monitor(l, parent, child, monitor))
+        return 0;
     if (link) {
-        of(up)->active = of(up)->told = of(down)->active = of(down)->told = 1;
-        add(child, up);
-        add(parent, down);
+        forget(l, parent, self_of(child).id);
+        forget(l, child, self_of(parent).id);
     }
-    if (monitor) {
-        *monitor = of(watched)->ref = of(watching)->ref;
-        add(child, watched);
-        add(parent, watching);
-    }
-    return 0;
+    return WEFT_EMEMORY;
 }

@@ -241,8 +241,19 @@ static void end_on(struct weft__lane *l, struct weft__actor *a, unsigned size_cl
     weft__switch_leave(weft__switch_fresh(s, end_here), NULL);
 }
 
+/* As others are most of the time. It is left, and nobody else can get it before: this worker's cache has it. */
+static __attribute__((noinline)) void usual_spare(struct weft__lane *l)
+{
+    struct weft__stack *other = weft__stack_get(&l->stacks, l->stack_class);
+
+    if (!other)
+        return;
+    weft__stack_put(&l->stacks, l->spare);
+    l->spare = other;
+}
+
 /* From the middle of its frames, or of a guard's, or from the loop's because somebody ended it while it waits: they are
- * dropped with the stack, which somebody else must not get before we left. */
+ * dropped. If that is on the spare, the loop begins anew on it, above them. */
 _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     bool elsewhere = a->stack && a->phase != WEFT__RUNNING; /* on the loop's stack */
@@ -257,19 +268,10 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
     struct weft__stack *mine = a->stack;
     a->stack = NULL;
     finish(l, a, reason);
-    if (elsewhere) {
-        weft__stack_put(&l->stacks, mine);
-        mine = NULL;
-    }
-    if (!mine) {
-        struct weft__stack *other = weft__stack_get(&l->stacks, l->stack_class);
-        if (other) {
-            mine = l->spare;
-            l->spare = other;
-        }
-    }
     if (mine)
         weft__stack_put(&l->stacks, mine);
+    else if (WEFT__RARE(l->spare->size_class != l->stack_class))
+        usual_spare(l);
     weft__switch_leave(weft__switch_fresh(l->spare, weft__loop), NULL);
 }
 

@@ -293,6 +293,7 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
     pthread_mutex_unlock(&lock);
     join_threads();
     take_down(l);
+    weft__actor_forget_extras(l); /* of those that this thread took down */
     weft__signals_end();
     pthread_mutex_lock(&lock);
     state = NONE;
