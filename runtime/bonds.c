@@ -43,10 +43,11 @@ struct bond {
         weft_ref         ref;    /* of a monitor */
         struct weft_msg *answer; /* LINK: to be sent back; NULL: nothing is asked */
     };
-    int32_t  reason;           /* DOWN, BROKEN, ENDS; UNLINK: not 0, it asks for an answer */
-    uint32_t active : 1;       /* LINKED: as far as this side knows or wants; LINK, UNLINK: it is an answer */
-    uint32_t told : 1;         /* LINKED, of the one who asks: as it was told last */
-    uint32_t outstanding : 30; /* answers */
+    int32_t  reason;     /* DOWN, BROKEN, ENDS; UNLINK: not 0, it asks for an answer */
+    uint32_t active : 1; /* LINKED: as far as this side knows or wants; LINK, UNLINK: it is an answer */
+    uint32_t told : 1;   /* LINKED, of the one who asks: as it was told last */
+    uint32_t ended : 1;  /* LINKED: the other had, and BROKEN is on its way; what it said before is void */
+    uint32_t outstanding : 29; /* answers */
 };
 _Static_assert(sizeof(struct bond) == sizeof(struct weft_down), "a signal becomes a message where it lies");
 _Static_assert(offsetof(struct bond, reason) == offsetof(struct weft_down, reason), "and so do its fields");
@@ -331,8 +332,8 @@ static void believe(struct weft__lane *l, struct weft__actor *a, struct weft_msg
 {
     struct bond *b = of(*at);
 
-    if (answer && !b->outstanding)
-        return; /* to what was asked of one that has ended meanwhile */
+    if (b->ended || (answer && !b->outstanding))
+        return; /* said before it ended; or to what was asked before that */
     b->told = link;
     b->outstanding -= answer;
     if (b->outstanding)
@@ -387,9 +388,11 @@ static void asked_to_link(struct weft__lane *l, struct weft__actor *a, struct we
 
 static void asked_to_unlink(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
-    weft_pid other = {m->from};
+    weft_pid          other = {m->from};
+    struct weft_msg **at = place(a, other.id);
 
-    forget(l, a, other.id);
+    if (*at && !of(*at)->ended)
+        put(l, take_out(a, at));
     *of(m) = (struct bond){.active = 1};
     tell_or_refuse(l, self_of(a), other, UNLINK, m);
 }
@@ -441,10 +444,12 @@ int weft_link(weft_pid other)
         add(a, known = kit.bond);
     of(known)->active = 1;
     of(kit.signal)->answer = kit.answer;
-    if (tell(l, self_of(a), other, LINK, kit.signal))
+    if (tell(l, self_of(a), other, LINK, kit.signal)) {
         of(known)->outstanding += kit.answer != NULL;
-    else
+    } else {
+        of(known)->ended = 1;
         weft__bonds_refuse(l, kit.signal, WEFT_EGONE);
+    }
     return 0;
 }
 
