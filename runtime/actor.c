@@ -251,8 +251,12 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     forget_signals(a); /* before anybody hears of its end */
     end_message(l, x->aside);
     end_message(l, x->answer);
-    while (x->held || x->asked || x->bonds.count) { /* what is destroyed may make, ask and link again */
+    while (x->held || x->asked || x->defers || x->bonds.count) { /* what is destroyed may do all that again */
         struct weft_msg *m = x->held;
+        if (!m && !x->asked && x->defers) {
+            weft__ending_run(l, a);
+            continue;
+        }
         if (!m && !x->asked) {
             weft__bonds_end(l, a, a->reason);
             continue;

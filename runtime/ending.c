@@ -113,9 +113,11 @@ static _Noreturn void end(struct weft__lane *l, int reason)
         weft__loop_end(l, l->self, reason);
     if (l->self && l->self->extra)
         l->self->extra->reason = reason;
-    if (getpid() == gettid())
-        exit(reason ? EXIT_FAILURE : EXIT_SUCCESS);
-    pthread_exit(NULL);
+    if (getpid() != gettid())
+        pthread_exit(NULL);
+    if (l->self) /* of other threads that is for weft__lane_leave */
+        weft__ending_run(l, l->self);
+    exit(reason ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 WEFT__NORETURN weft_end(int reason)
@@ -131,8 +133,11 @@ WEFT__NORETURN weft_end_with_body(int reason, weft_type *type, const void *body)
 {
     struct weft__lane  *l = weft__lane();
     struct weft__extra *x = l->self && !l->deferring ? weft__actor_extra(l->self) : NULL;
-    struct weft_msg    *m = x && type && (body || !type->bytes) ? weft__message_of(l, type, body) : NULL;
+    bool                whole = type && (body || !type->bytes);
+    struct weft_msg    *m = x && whole ? weft__message_of(l, type, body) : NULL;
 
+    if (!x && whole && !l->destroying)
+        weft__message_unsent(type, body);
     if (m && !weft__message_is_sharable(m)) {
         weft__message_drop(l, m, 0);
         m = NULL;

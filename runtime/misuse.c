@@ -34,7 +34,7 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     vsnprintf(what, sizeof what, format, more);
     va_end(more);
     fprintf(stderr, "weft: %s: %s\n", name_of(l->self, who, sizeof who), what);
-    if (l->deferring || (l->worker && l->self && !l->destroying))
+    if (!l->destroying && (l->deferring || (l->worker && l->self)))
         weft_end(reason);
     abort();
 }
