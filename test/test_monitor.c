@@ -580,10 +580,11 @@ static void fails_to_monitor(void *other)
 static void watches_with_little_memory(void *arg)
 {
     weft_pid p = puppet(FIBER), q = puppet(FIBER);
+    uint64_t ended = counted().ended;
 
     (void)arg;
     weft_spawn(fails_to_monitor, &p);
-    wait_for_ends(counted().ended + 1);
+    wait_for_ends(ended + 1);
     order(p, monitors_without_memory, q);
     note("%d", none_comes_from(p));
 }
