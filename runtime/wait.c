@@ -88,6 +88,24 @@ static void add_more(struct weft__extra *x, struct weft_msg *list)
     x->actor->unusual |= WEFT__MORE;
 }
 
+/* A kill among what is urgent comes first, whatever else there is. It does not come back then. */
+static void obey_kill(struct weft__lane *l, struct weft__actor *a, struct weft_msg *urgent)
+{
+    struct weft_msg **at = &urgent, **end;
+
+    while (*at && (*at)->type != WEFT__TYPE_SIGNAL)
+        at = &(*at)->next;
+    struct weft_msg *m = *at;
+    if (WEFT__LIKELY(!m))
+        return;
+    *at = m->next;
+    for (end = &urgent; *end; end = &(*end)->next)
+        ;
+    *end = a->in;
+    a->in = urgent; /* to be buried */
+    weft__bonds_arrived(l, a, m);
+}
+
 void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
 {
     struct weft__extra *x = weft__actor_extra(a);
@@ -110,23 +128,17 @@ void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
             last = &(*last)->next;
         *last = list;
     }
+    a->in = rest;
+    obey_kill(l, a, urgent);
     if (!anew) { /* what was skipped does not fit, so it is enough to test them before the rest */
         *end = rest;
         a->in = urgent;
         return;
     }
-    a->in = rest;
     if (x)
         x->none = 0;
     for (struct weft_msg *m; (m = urgent);) {
         urgent = m->next;
-        if (m->type == WEFT__TYPE_SIGNAL) { /* it kills, and no wait would find it there */
-            if (urgent) {
-                *end = a->in;
-                a->in = urgent;
-            }
-            weft__bonds_arrived(l, a, m); /* and does not come back */
-        }
         weft__stash_add(&a->stash, m);
     }
 }
@@ -141,8 +153,6 @@ static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struc
     if (m->type == WEFT__TYPE_SIGNAL) {
         if (!weft__bonds_arrived(l, a, m))
             return NULL;
-        if (a->unusual & WEFT__BOUNDED)
-            return weft__bound_tell(l, a, m);
         m->next = a->in; /* a message: it is tested next */
         a->in = m;
         return NULL;
