@@ -163,11 +163,11 @@ void weft_sleep(weft_span time)
     refuse_inside(l, "weft_sleep");
     if (time.ns <= 0)
         return;
-    if (!l->worker || !l->self) {
+    struct weft__actor *a = l->self;
+    if (!a) {
         weft__thread_sleep(time);
         return;
     }
-    struct weft__actor *a = l->self;
     if (!weft__actor_extra(a))
         weft__misuse(WEFT_EMEMORY, "no memory for a timer");
     struct weft__wanted kept = weft__wait_for(a, NULL, 0);

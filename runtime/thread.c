@@ -76,10 +76,11 @@ void weft__thread_release_all(void)
     weft__lane_unlock();
 }
 
-/* A response comes in any case, also from another thread after the end of a system; a message may not. */
+/* A response comes in any case, also from another thread after the end of a system; a message may not. One that sleeps
+ * waits for none. */
 static bool minds_the_end(const struct weft__actor *a)
 {
-    return a->type_count != 1 || a->type != &weft__request_type;
+    return a->type && (a->type_count != 1 || a->type != &weft__request_type);
 }
 
 /* Parked, until woken, or the time is over, or the system has ended. True: woken. */
