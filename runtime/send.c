@@ -34,7 +34,10 @@ static __attribute__((noinline)) int refused(struct weft__lane *l, struct weft_m
 {
     int error = refused_quietly(l, m);
 
-    return weft__send_end(weft__lane(), error);
+    l = weft__lane();
+    if (l->worker)
+        l->worker->budget--;
+    return weft__send_end(l, error);
 }
 
 static __attribute__((noinline)) int wake_and_end(struct weft__lane *l, struct weft__actor *a)
