@@ -204,7 +204,9 @@ static bool tell(struct weft__lane *l, weft_pid from, weft_pid to, enum kind kin
         m->flags |= WEFT__MSG_URGENT;
         m->to |= WEFT__INBOX_URGENT;
     }
-    if (a && weft__actor_pid(a) == to.id && weft__send_directly(l, a, m) == 0) {
+    bool gated = a && to.id & WEFT__KIND_BOUNDED && kind != KILLS;
+    if (gated ? weft__bound_signal(l, to, m)
+              : a && weft__actor_pid(a) == to.id && weft__send_directly(l, a, m) == 0) {
         /* release = U (wait.c): so that it looks, also where it does not wait. */
         if (kind >= BROKEN)
             atomic_exchange_explicit(&a->urgent, 1, memory_order_release);
@@ -668,10 +670,15 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
     return false;
 }
 
+static bool ends(void *actor, struct weft_msg *m)
+{
+    return m->type == WEFT__TYPE_SIGNAL && is_fatal(actor, m);
+}
+
 static void heed(struct weft__lane *l, struct weft__actor *a, struct weft_msg **list)
 {
     for (struct weft_msg **at = list, *m; (m = *at); at = &m->next)
-        if (m->type == WEFT__TYPE_SIGNAL && is_fatal(a, m)) {
+        if (ends(a, m)) {
             *at = m->next;
             obey(l, a, m);
         }
@@ -685,6 +692,9 @@ void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a)
         heed(l, a, &a->extra->more);
     if (a->extra)
         a->extra->unheeded = false;
+    struct weft_msg *m = a->unusual & WEFT__BOUNDED ? weft__bound_find(a, ends, a) : NULL;
+    if (m)
+        obey(l, a, m);
 }
 
 /* ---- from outside ------------------------------------------------------------------------------------------ */

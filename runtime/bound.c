@@ -139,6 +139,27 @@ static bool is_any(void *with, struct weft_msg *m)
     return true;
 }
 
+static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with, struct weft_msg *m),
+                                void              *with)
+{
+    struct weft_msg *before = NULL, *m = line->first;
+
+    for (; m && !fits(with, m); m = m->next)
+        before = m;
+    if (!m)
+        return NULL;
+    *(before ? &before->next : &line->first) = m->next;
+    if (line->last == m)
+        line->last = before;
+    return m;
+}
+
+static bool is_message(void *with, struct weft_msg *m)
+{
+    (void)with;
+    return m->type != WEFT__TYPE_SIGNAL;
+}
+
 /* What waits longest; what is urgent only if there is nothing else. */
 static struct weft_msg *oldest(struct weft__gate *g)
 {
@@ -147,7 +168,7 @@ static struct weft_msg *oldest(struct weft__gate *g)
                                           &passed);
 
     if (!m)
-        m = pop(&g->fresh);
+        m = find_in(&g->fresh, is_message, NULL);
     if (!m)
         m = weft__stash_take(&g->old, &(struct weft__sought){.any = true, .fits = is_any}, &passed);
     if (!m)
@@ -290,12 +311,12 @@ int weft_pass_full(weft_pid to, weft_msg *m, enum weft_full how)
 
 /* ---- the actor's own side -------------------------------------------------------------------------------------- */
 
-/* Under the lock: the first that fits of those that it has not tested in this wait. A guard may end the actor, so a
- * message is tested where it lies. */
+/* Under the lock: the first that fits of those that it has not tested in this wait, or a signal. A guard may end the
+ * actor, so a message is tested where it lies. */
 static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, struct weft__line *line)
 {
     while (line->first) {
-        bool             fits = weft__match_fits(l, a, line->first);
+        bool             fits = !is_message(NULL, line->first) || weft__match_fits(l, a, line->first);
         struct weft_msg *m = pop(line);
         if (fits)
             return m;
@@ -305,8 +326,9 @@ static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, s
     return NULL;
 }
 
-/* A new wait; or it has heard the bell; or neither, and the bell may still be in the mailbox. */
-static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool anew, bool heard)
+/* A new wait; or it has heard the bell; or neither, and the bell may still be in the mailbox. A message, or a signal, or
+ * NULL. */
+static struct weft_msg *look_once(struct weft__lane *l, struct weft__actor *a, bool anew, bool heard)
 {
     struct weft__gate  *g = weft__gate_of(a);
     struct weft_msg    *m = NULL;
@@ -323,14 +345,49 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
         m = from_line(l, a, &g->urgent);
     if (!m)
         m = from_line(l, a, &g->fresh);
-    if (m) {
+    if (m && is_message(NULL, m)) {
         dismiss(g, weft__message_bytes(m));
         lucky = weft__room_let_in(g); /* they are fresh: its next wait sees them */
+    } else if (m) {
+        g->signals--;
     }
+    if (g->signals)
+        weft__gate_ring(l, g); /* its next wait may be for no message */
     g->held = false;
     weft__gate_leave(g);
     weft__room_answer(l, lucky, 0);
-    return m ? weft__match_accept(l, a, m) : NULL;
+    return m;
+}
+
+/* It has become a message, which is tested next. */
+static void put_back(struct weft__actor *a, struct weft_msg *m)
+{
+    struct weft__gate *g = weft__gate_of(a);
+    struct weft__line  rest;
+
+    pthread_mutex_lock(&g->lock);
+    rest = g->fresh;
+    g->fresh.first = NULL;
+    weft__gate_admit(g, m); /* never refused */
+    if (rest.first) {
+        m->next = rest.first;
+        g->fresh.last = rest.last;
+    }
+    weft__gate_leave(g);
+}
+
+static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool anew, bool heard)
+{
+    for (;;) {
+        struct weft_msg *m = look_once(l, a, anew, heard);
+        if (!m)
+            return NULL;
+        if (is_message(NULL, m))
+            return weft__match_accept(l, a, m);
+        if (weft__bonds_arrived(l, a, m))
+            put_back(a, m);
+        anew = heard = false;
+    }
 }
 
 struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a)
@@ -343,29 +400,17 @@ struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a)
     return look(l, a, false, true);
 }
 
-struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+bool weft__bound_signal(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 {
-    struct weft__gate *g = weft__gate_of(a);
+    struct weft__gate *g = weft__gate_enter(to);
 
-    pthread_mutex_lock(&g->lock);
-    weft__gate_admit(g, m); /* behind what its sender had sent before; never refused */
+    if (!g)
+        return false;
+    join(&g->fresh, m);
+    g->signals++;
+    weft__gate_ring(l, g);
     weft__gate_leave(g);
-    return look(l, a, false, false);
-}
-
-static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with, struct weft_msg *m),
-                                void              *with)
-{
-    struct weft_msg *before = NULL, *m = line->first;
-
-    for (; m && !fits(with, m); m = m->next)
-        before = m;
-    if (!m)
-        return NULL;
-    *(before ? &before->next : &line->first) = m->next;
-    if (line->last == m)
-        line->last = before;
-    return m;
+    return true;
 }
 
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
@@ -380,7 +425,9 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     struct weft_msg *m = weft__stash_take(&g->old, &sought, &passed);
     if (!m)
         m = find_in(&g->fresh, fits, with);
-    if (m) {
+    if (m && !is_message(NULL, m)) {
+        g->signals--;
+    } else if (m) {
         dismiss(g, weft__message_bytes(m));
         lucky = weft__room_let_in(g);
     }
@@ -398,7 +445,7 @@ static struct weft_msg *empty(struct weft__gate *g)
         m->next = all;
         all = m;
     }
-    g->messages = g->bytes = 0;
+    g->messages = g->bytes = g->signals = 0;
     return all;
 }
 

@@ -13,7 +13,9 @@
  *   I3  Nobody waits while there is room for the first who does.
  *   I4  waits_for is there exactly while a bounded actor is queued at that gate. A chain of them never closes: who
  *       would close it is refused. It is under `waits` and the lock of the gate it leads to. Order of locks: gate, waits.
- *   I5  Guards run under the lock: they only read. Everything else of the user's (destroying, converting) runs without.
+ *   I5  Signals (bonds.c) lie among what is fresh, in their place, but for those that kill. They are not put aside, and
+ *       while there are some the bell rings.
+ *   I6  Guards run under the lock: they only read. Everything else of the user's (destroying, converting) runs without.
  */
 #ifndef WEFT__GATE_H
 #define WEFT__GATE_H
@@ -42,6 +44,7 @@ struct weft__gate {
     struct weft__actor *actor;
     weft_bound          limit;
     size_t              messages, bytes;
+    size_t              signals; /* among what is fresh: they need no room */
     struct weft__line   fresh, urgent;
     struct weft__stash  old;
     struct weft__guest *guests, *guests_last;

@@ -186,8 +186,8 @@ void weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
 /* What it was spawned with, bounded or not; NULL: it is a thread. */
 weft_fn *weft__bound_fn(struct weft__actor *a);
 
-/* As a message to a full mailbox, too; then as weft__bound_again. */
-struct weft_msg *weft__bound_tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* A signal, in its place among the messages. False: it has ended, and m is still the caller's. */
+bool weft__bound_signal(struct weft__lane *l, weft_pid to, struct weft_msg *m);
 /* Takes out the first that is as `fits` says, of what has come; or NULL. */
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
                                   void               *with);
