@@ -4,8 +4,9 @@
  * Copyright (c) 2026 The Weft authors
  *
  * Mayflies are fibers and threads. Each asks for a few signals, sends one of them to the process and waits until it is
- * told, takes some wishes back, and ends with the others. Threads raise all of them all the time. A run ends while some
- * mayflies wait for what nobody sends. Checked:
+ * told, takes some wishes back, and ends with the others. Threads raise all of them all the time; but every fourth run
+ * has one mayfly at a time, so that nobody else rings the bell when a ring is lost. A run ends while some actors wait
+ * for what nobody sends. Checked:
  *   - who has asked is told what is sent afterwards, or the hunt stands still;
  *   - nobody is told what it never asked for;
  *   - what nobody asks for is ignored, as it was before, or the process ends;
@@ -27,7 +28,8 @@ enum { KINDS = 6, PLACES = 6, STORMS = 2, RUNS = 12, MAYFLIES = 20000, DAYS = 15
 
 static const int    kind[KINDS] = {SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGALRM};
 static atomic_ulong told, raised, born, threads;
-static atomic_bool  calm;
+static atomic_bool  calm, over;
+static unsigned     places;
 static atomic_int   living;
 static atomic_long  left; /* mayflies to be born in this run */
 
@@ -128,10 +130,11 @@ static void *storm(void *unused)
 {
     uint64_t random = 15485863;
 
-    while (!calm) {
+    for (; !over; usleep(20)) {
+        if (calm)
+            continue;
         raise(kind[draw(&random) % KINDS]);
         hunt_count(&raised);
-        usleep(20);
     }
     return unused;
 }
@@ -148,7 +151,7 @@ static void begin(void *unused)
     (void)unused;
     for (unsigned i = 0; i < 4; i++)
         weft_spawn(waits_for_ever, NULL);
-    for (unsigned i = 0; i < PLACES; i++) {
+    for (unsigned i = 0; i < places; i++) {
         struct soul s = {.random = 15485863 * (uint64_t)(i + 1)};
         weft_spawn(mayfly, &s, .copy_bytes = sizeof s);
     }
@@ -156,16 +159,20 @@ static void begin(void *unused)
         weft_sleep(weft_us(200));
 }
 
-static void be_born_and_die(int workers)
+static void be_born_and_die(int workers, bool alone)
 {
     pthread_t        thread;
     struct sigaction now;
 
+    calm = alone;
     left = (long)scaled(MAYFLIES) / RUNS;
-    living = PLACES + 1;
-    pthread_create(&thread, NULL, days, NULL);
+    places = alone ? 1 : PLACES;
+    living = (int)places + !alone;
+    if (!alone)
+        pthread_create(&thread, NULL, days, NULL);
     int reason = weft_run(begin, NULL, .workers = workers);
-    pthread_join(thread, NULL);
+    if (!alone)
+        pthread_join(thread, NULL);
     if (reason)
         hunt_complain("did not run", reason, workers);
     for (int i = 0; i < KINDS; i++)
@@ -183,8 +190,8 @@ int main(void)
     for (int i = 0; i < STORMS; i++)
         pthread_create(&storms[i], NULL, storm, NULL);
     for (int i = 0; i < RUNS; i++)
-        be_born_and_die(i % 3 + 1);
-    calm = true;
+        be_born_and_die(i % 3 + 1, i % 4 == 3);
+    over = true;
     for (int i = 0; i < STORMS; i++)
         pthread_join(storms[i], NULL);
     bool good = !hunt_wrong && told && raised && threads;

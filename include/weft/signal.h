@@ -15,12 +15,12 @@ extern "C" {
 
 WEFT__OWN_MESSAGE(WEFT_SIGNALLED, 6, int); /* the number of the signal */
 
-/* From now on the calling actor receives a WEFT_SIGNALLED for each SIGINT, SIGTERM, or whichever it asks for, until it ends
- * or says false; several may ask for the same. Meanwhile that is all the signal does. When nobody asks any more it does
- * again what it did before, unless the program has set another handler; in a forked child, too. Signals that come faster
- * than they are told may be told once. A full mailbox does not keep them out. Some thread of yours must not block the
- * signal: the one in weft_run will do. WEFT_EINVALID: no such signal, or one that a fault raises (SIGSEGV, SIGABRT and
- * the like), or that nobody can catch; WEFT_EMEMORY; WEFT_ESYSTEM.
+/* From now on the calling actor receives a WEFT_SIGNALLED for each SIGINT, SIGTERM, or whichever it asks for, until it
+ * ends or says false; several may ask for the same. Meanwhile that is all the signal does. When nobody asks any more it
+ * does what it did before, unless the program has set another handler; so it does in a forked child. Signals that come
+ * faster than they are told may be told once. A full mailbox does not keep them out. Some thread of yours must not
+ * block the signal: the one in weft_run will do. WEFT_EINVALID: no such signal, or one that a fault raises (SIGSEGV,
+ * SIGABRT and the like), or that nobody can catch; WEFT_EMEMORY; WEFT_ESYSTEM.
  *     weft_signals(SIGTERM, true);   weft_receive(WEFT_SIGNALLED);   weft_stop(0, weft_sec(5)); */
 int weft_signals(int signal, bool on);
 
