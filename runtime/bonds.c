@@ -670,18 +670,27 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
     return false;
 }
 
-static bool ends(void *actor, struct weft_msg *m)
+/* It ends the actor, or only changes what that knows of others: no message is made of it. */
+static bool matters_now(void *actor, struct weft_msg *m)
 {
-    return m->type == WEFT__TYPE_SIGNAL && is_fatal(actor, m);
+    return m->type == WEFT__TYPE_SIGNAL && (m->tag <= UNWATCH || is_fatal(actor, m));
 }
 
-static void heed(struct weft__lane *l, struct weft__actor *a, struct weft_msg **list)
+/* Returns the last that is left. */
+static struct weft_msg *heed(struct weft__lane *l, struct weft__actor *a, struct weft_msg **at)
 {
-    for (struct weft_msg **at = list, *m; (m = *at); at = &m->next)
-        if (ends(a, m)) {
-            *at = m->next;
-            obey(l, a, m);
+    struct weft_msg *last = NULL;
+
+    for (struct weft_msg *m; (m = *at);) {
+        if (!matters_now(a, m)) {
+            last = m;
+            at = &m->next;
+            continue;
         }
+        *at = m->next;
+        weft__bonds_arrived(l, a, m);
+    }
+    return last;
 }
 
 void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a)
@@ -689,12 +698,11 @@ void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a)
     weft__wait_urgent(l, a, false);
     heed(l, a, &a->in);
     if (a->unusual & WEFT__MORE)
-        heed(l, a, &a->extra->more);
+        a->extra->more_last = heed(l, a, &a->extra->more);
+    for (struct weft_msg *m; a->unusual & WEFT__BOUNDED && (m = weft__bound_find(a, matters_now, a));)
+        weft__bonds_arrived(l, a, m);
     if (a->extra)
         a->extra->unheeded = false;
-    struct weft_msg *m = a->unusual & WEFT__BOUNDED ? weft__bound_find(a, ends, a) : NULL;
-    if (m)
-        obey(l, a, m);
 }
 
 /* ---- from outside ------------------------------------------------------------------------------------------ */

@@ -189,6 +189,12 @@ void weft__loop_give_way(struct weft__lane *l, struct weft__actor *a)
         weft__bonds_heed(weft__lane(), a);
 }
 
+void weft__loop_heed(struct weft__lane *l, struct weft__actor *a)
+{
+    if (must_heed(a))
+        weft__bonds_heed(l, a);
+}
+
 static inline void finish_at_once(struct weft__lane *l, struct weft__actor *a, int reason)
 {
     bool first = a->unusual & WEFT__FIRST;

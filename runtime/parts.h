@@ -297,7 +297,9 @@ void             weft__loop(void);
 struct weft_msg *weft__loop_park(struct weft__lane *l, struct weft__actor *a);
 void             weft__loop_yield(struct weft__lane *l, struct weft__actor *a);
 /* The same where it may be ended. */
-void           weft__loop_give_way(struct weft__lane *l, struct weft__actor *a);
+void weft__loop_give_way(struct weft__lane *l, struct weft__actor *a);
+/* A thread has no turn to give away, but may be ended there, too. */
+void           weft__loop_heed(struct weft__lane *l, struct weft__actor *a);
 _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
 void           weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 

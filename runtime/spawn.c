@@ -166,4 +166,6 @@ void weft_yield(void)
         weft__misuse(WEFT_EINVALID, "weft_yield in a guard");
     if (l->worker && l->self && !(l->self->unusual & WEFT__CALLED))
         weft__loop_give_way(l, l->self);
+    else if (!l->worker && l->self && !(l->self->unusual & WEFT__CALLED))
+        weft__loop_heed(l, l->self);
 }
