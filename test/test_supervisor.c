@@ -1,0 +1,888 @@
+/* test_supervisor.c - what weft/supervisor.h promises: the rules of Erlang/OTP, one a test.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * A rule is run as the first actor of a system with a seed, so that time is virtual: to sleep there is to wait until
+ * everybody else waits. Children note "+a" when they start and "-a" when they end, however they do.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weft/supervisor.h>
+
+#include "base/memory.h"
+#include "help.h"
+#include "runtime/parts.h"
+#include "sched/clock.h"
+
+static void nothing_leaks(void) { cr_expect_not(leaks()); }
+
+TestSuite(supervisor, .fini = nothing_leaks, .timeout = 60);
+
+WEFT_MESSAGE(CRASH, int);
+WEFT_MESSAGE(WAITED, int);
+WEFT_SIGNAL(GO);
+WEFT_SIGNAL(JUNK);
+
+/* ---- Children ------------------------------------------------------------------------------------------- */
+
+static bool quiet; /* the rule has run; what ends with the system says nothing */
+
+static void says_goodbye(void *name)
+{
+    if (!quiet)
+        note("-%s ", (const char *)name);
+}
+
+static void greets(void *name)
+{
+    note("+%s ", (const char *)name);
+    weft_defer(says_goodbye, name);
+}
+
+/* Ends when it is told to, with that reason. */
+static void worker(void *name)
+{
+    greets(name);
+    weft_end(*weft_get(weft_receive(CRASH), CRASH));
+}
+
+/* Takes a second to stop when it is told to. */
+static void slow(void *name)
+{
+    greets(name);
+    weft_trap(true);
+    weft_receive(WEFT_EXIT);
+    note("%s:tidies ", (const char *)name);
+    weft_sleep(weft_sec(1));
+}
+
+/* Does not stop when it is told to. */
+static void stubborn(void *name)
+{
+    greets(name);
+    weft_trap(true);
+    weft_receive(CRASH);
+}
+
+static void ends_at_once(void *name)
+{
+    note("+%s ", (const char *)name);
+    weft_end(3);
+}
+
+static weft_child kid(const char *name) { return (weft_child){.id = name, .fn = worker, .arg = (void *)name}; }
+
+static weft_child with(weft_child child, enum weft_restart restart)
+{
+    child.restart = restart;
+    return child;
+}
+
+static weft_child by(weft_child child, weft_fn *fn, weft_span shutdown)
+{
+    child.fn = fn;
+    child.shutdown = shutdown;
+    return child;
+}
+
+static weft_child called(weft_child child, const char *name)
+{
+    child.options.name = name;
+    return child;
+}
+
+/* ---- What a rule does ------------------------------------------------------------------------------------ */
+
+static void rest(void) { weft_sleep(weft_us(1)); }
+
+#define CHILDREN(...) \
+    .children = (const weft_child[]){__VA_ARGS__}, \
+    .count = sizeof((const weft_child[]){__VA_ARGS__}) / sizeof(weft_child)
+
+/* As it says, but that it does not give up; and everybody has begun. */
+static weft_pid supervise(const weft_supervisor *given)
+{
+    weft_supervisor how = *given;
+
+    if (!how.max_restarts)
+        how.max_restarts = 1000;
+    weft_pid s = weft_supervise(&how);
+    if (weft_is_nobody(s))
+        note("error %d ", weft_spawn_error());
+    rest();
+    return s;
+}
+#define SUPERVISE(...) supervise(&(weft_supervisor){__VA_ARGS__})
+
+static weft_child_view view_of(weft_pid s, const char *id)
+{
+    weft_child_view views[20];
+    long            n = weft_children(s, views, 20);
+
+    for (long i = 0; i < n; i++)
+        if (strcmp(views[i].id, id) == 0)
+            return views[i];
+    return (weft_child_view){.restarts = 999};
+}
+
+static weft_pid who(weft_pid s, const char *id) { return view_of(s, id).who; }
+
+static void crash(weft_pid s, const char *id, int reason)
+{
+    note("%s! ", id);
+    weft_send(who(s, id), CRASH, reason);
+    rest();
+}
+
+/* The children as they are: a (runs), a~ (waits for its restart), a. (does not run). */
+static void note_children(weft_pid s)
+{
+    weft_child_view views[20];
+    long            n = weft_children(s, views, 20);
+
+    note("(");
+    for (long i = 0; i < n; i++)
+        note("%s%s%s", i ? " " : "", views[i].id,
+             views[i].restarting               ? "~"
+             : weft_is_nobody(views[i].who) ? "."
+                                               : "");
+    note(") ");
+}
+
+/* Ends it, and notes its reason. */
+static void end(weft_pid s)
+{
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    note("= %d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+static void note_end(weft_pid s)
+{
+    weft_monitor(s);
+    weft_msg *m = weft_receive_within(weft_us(1), WEFT_DOWN);
+    note("= %d", m ? weft_get(m, WEFT_DOWN)->reason : 99);
+}
+
+static int64_t started_at;
+
+static void start_clock(void) { started_at = weft__clock_now(); }
+
+/* In tenths of a second, since then. */
+static void note_time(void) { note("[%d] ", (int)((weft__clock_now() - started_at) / 100000000)); }
+
+static void run_rule(void *rule)
+{
+    ((void (*)(void))rule)();
+    quiet = true;
+}
+
+/* Who was started runs in any order: neighbours that begin are sorted. */
+static char *in_order(const char *notes)
+{
+    char *sorted = strdup(notes);
+
+    for (size_t i = 0; sorted[i]; i++)
+        for (char *s = sorted; *s == '+' || (s = strstr(s, " +")); s++) {
+            s += *s == ' ';
+            if (s[0] == '+' && s[2] == ' ' && s[3] == '+' && s[1] > s[4]) {
+                char first = s[1];
+                s[1] = s[4];
+                s[4] = first;
+            }
+        }
+    return sorted;
+}
+
+static void run(void (*rule)(void), const char *want)
+{
+    weft_counts before = counted();
+
+    cr_assert_eq(weft_run(run_rule, (void *)rule, .seed = 7), 0);
+    char *sorted = in_order(noted());
+    if (getenv("SHOW")) fprintf(stderr,"RAW %s\n",noted());
+    cr_expect_str_eq(sorted, want);
+    free(sorted);
+    cr_expect_eq(counted().spawned - before.spawned, counted().ended - before.ended);
+    cr_expect_eq(weft__supervisor_roots(NULL, 0), 0);
+}
+
+#define RULE(sentence, want)       \
+    static void sentence(void);    \
+    Test(supervisor, sentence)     \
+    {                              \
+        run(sentence, want);       \
+    }                              \
+    static void sentence(void)
+
+/* ---- Starting -------------------------------------------------------------------------------------------- */
+
+RULE(starts_its_children_in_order_and_stops_them_in_reverse, "+a +b +c -c -b -a = -16")
+{
+    end(SUPERVISE(CHILDREN(kid("a"), kid("b"), kid("c"))));
+}
+
+RULE(is_there_when_all_its_children_are, "+a +b (a b) 0 ")
+{
+    weft_child two[] = {kid("a"), kid("b")};
+    weft_pid   s = weft_supervise(&(weft_supervisor){.children = two, .count = 2});
+
+    note_children(s);
+    note("%d ", weft_spawn_error());
+    rest();
+}
+
+RULE(needs_no_children, "() = -16")
+{
+    weft_pid s = SUPERVISE(.name = "idle");
+
+    note_children(s);
+    end(s);
+}
+
+RULE(that_can_not_start_a_child_stops_those_before_it_in_reverse, "+a +b b:tidies -b a:tidies -a error -5 1")
+{
+    weft_register("taken", weft_self());
+    SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9)), by(kid("b"), slow, weft_sec(9)),
+                   called(kid("c"), "taken"), kid("d")));
+    note("%d", weft_is_nobody(weft_whereis("d")));
+}
+
+RULE(that_can_not_start_does_not_end_who_it_is_linked_to, "error -5 lives")
+{
+    weft_register("taken", weft_self());
+    SUPERVISE(.link = true, CHILDREN(called(kid("a"), "taken")));
+    rest();
+    note("lives");
+}
+
+RULE(that_can_not_start_tells_a_caller_that_traps_by_the_result_alone, "error -5 nothing")
+{
+    weft_trap(true);
+    weft_register("taken", weft_self());
+    SUPERVISE(.link = true, CHILDREN(called(kid("a"), "taken")));
+    note(weft_receive_within(weft_ms(1), WEFT_EXIT) ? "an exit" : "nothing");
+}
+
+RULE(in_a_tree_has_its_children_before_the_next_sibling_starts, "+a +b +x +y -b -y -x -a = -16")
+{
+    weft_child      inner[] = {kid("x"), kid("y")};
+    weft_supervisor in = {.children = inner, .count = 2};
+
+    end(SUPERVISE(CHILDREN(kid("a"), {.id = "in", .supervisor = &in}, kid("b"))));
+}
+
+RULE(in_a_tree_that_can_not_start_fails_its_parent, "+a a:tidies -a error -5 ")
+{
+    weft_child      inner[] = {called(kid("x"), "taken")};
+    weft_supervisor in = {.children = inner, .count = 1};
+
+    weft_register("taken", weft_self());
+    SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9)), {.id = "in", .supervisor = &in}));
+}
+
+RULE(is_found_by_its_name, "1 0 ")
+{
+    weft_pid s = SUPERVISE(.name = "boss");
+
+    note("%d ", weft_same(s, weft_whereis("boss")));
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+    note("%d ", weft_same(s, weft_whereis("boss")));
+}
+
+RULE(whose_name_is_taken_does_not_start, "error -5 ")
+{
+    weft_register("boss", weft_self());
+    SUPERVISE(.name = "boss", CHILDREN(kid("a")));
+}
+
+RULE(that_makes_no_sense_is_refused, "-8 -8 -8 -8 -8 -8 -8 -8 -8 -8 ")
+{
+    weft_supervisor itself = {.count = 1};
+    weft_child      child = {.supervisor = &itself}, two[] = {kid("a"), kid("a")}, none[1] = {{0}};
+    weft_child      both[] = {{.fn = worker, .supervisor = &(weft_supervisor){0}}};
+    weft_child      odd[] = {with(kid("a"), (enum weft_restart)7)};
+    weft_child      copies[] = {{.fn = worker, .options.copy_bytes = 4}};
+    itself.children = &child;
+    weft_supervisor bad[] = {itself,
+                             {.children = two, .count = 2},
+                             {.children = none, .count = 1},
+                             {.children = both, .count = 1},
+                             {.children = odd, .count = 1},
+                             {.children = copies, .count = 1},
+                             {.strategy = (enum weft_strategy)9},
+                             {.strategy = WEFT_SIMPLE_DYNAMIC},
+                             {.count = 1},
+                             {.max_restarts = -2}};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        note("%d ", weft_is_nobody(weft_supervise(&bad[i])) ? weft_spawn_error() : 0);
+}
+
+/* Its argument is a copy, which it spoils. */
+static void spoils(void *text)
+{
+    note("%s ", (char *)text);
+    strcpy(text, "no");
+    weft_end(*weft_get(weft_receive(CRASH), CRASH));
+}
+
+RULE(copies_its_specification_and_gives_a_fresh_copy_at_each_start, "hi x! hi x! hi ")
+{
+    char        id[] = "x", text[] = "hi";
+    weft_child *child = malloc(sizeof *child);
+
+    *child = (weft_child){.id = id, .fn = spoils, .arg = text, .options.copy_bytes = sizeof text};
+    weft_pid s = SUPERVISE(.children = child, .count = 1);
+    free(child);
+    id[0] = 'y';
+    strcpy(text, "??");
+    crash(s, "x", 1);
+    crash(s, "x", 1);
+}
+
+/* ---- Which children are started again -------------------------------------------------------------------- */
+
+static void fails_with_all(enum weft_restart restart)
+{
+    static const int reasons[] = {0, WEFT_ESTOP, 5, WEFT_EKILLED};
+
+    for (int i = 0; i < 4; i++) {
+        weft_pid s = SUPERVISE(CHILDREN(with(kid("a"), restart)));
+        crash(s, "a", reasons[i]);
+        note_children(s);
+    }
+    note("|");
+}
+
+RULE(starts_a_permanent_child_again_however_it_ended,
+     "+a a! -a +a (a) +a a! -a +a (a) +a a! -a +a (a) +a a! -a +a (a) |")
+{
+    fails_with_all(WEFT_PERMANENT);
+}
+
+RULE(starts_a_transient_child_again_unless_it_ended_normally_or_was_told_to_stop,
+     "+a a! -a (a.) +a a! -a (a.) +a a! -a +a (a) +a a! -a +a (a) |")
+{
+    fails_with_all(WEFT_TRANSIENT);
+}
+
+RULE(never_starts_a_temporary_child_again_and_forgets_it, "+a a! -a () +a a! -a () +a a! -a () +a a! -a () |")
+{
+    fails_with_all(WEFT_TEMPORARY);
+}
+
+RULE(starts_a_child_again_that_was_killed, "+a -a +a ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    weft_kill(who(s, "a"));
+    rest();
+}
+
+RULE(counts_how_often_a_child_was_started_again, "+a 0 a! -a +a 1 a! -a +a 2 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    note("%u ", view_of(s, "a").restarts);
+    for (int i = 0; i < 2; i++) {
+        crash(s, "a", 1);
+        note("%u ", view_of(s, "a").restarts);
+    }
+}
+
+
+/* ---- Which others are --------------------------------------------------------------------------------------- */
+
+RULE(one_for_one_starts_only_that_child_again, "+a +b +c b! -b +b (a b c) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b"), kid("c")));
+
+    crash(s, "b", 1);
+    note_children(s);
+}
+
+RULE(one_for_all_stops_the_others_in_reverse_and_starts_all_in_order,
+     "+a +b +c +d b! -b -d -c -a +a +b +c +d (a b c d) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, CHILDREN(kid("a"), kid("b"), kid("c"), kid("d")));
+
+    crash(s, "b", 1);
+    note_children(s);
+}
+
+RULE(rest_for_one_stops_those_after_it_in_reverse_and_starts_them_in_order,
+     "+a +b +c +d b! -b -d -c +b +c +d (a b c d) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_REST_FOR_ONE, CHILDREN(kid("a"), kid("b"), kid("c"), kid("d")));
+
+    crash(s, "b", 1);
+    note_children(s);
+}
+
+RULE(rest_for_one_leaves_all_alone_when_the_last_fails, "+a +b b! -b +b ")
+{
+    crash(SUPERVISE(.strategy = WEFT_REST_FOR_ONE, CHILDREN(kid("a"), kid("b"))), "b", 1);
+}
+
+RULE(a_temporary_child_that_is_stopped_with_others_is_forgotten, "+a +b +c a! -a -c -b +a +c (a c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL,
+                       CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
+
+    crash(s, "a", 1);
+    note_children(s);
+}
+
+RULE(a_temporary_child_that_fails_takes_no_others_with_it, "+a +b +c b! -b (a c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL,
+                       CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
+
+    crash(s, "b", 1);
+    note_children(s);
+}
+
+RULE(a_transient_child_that_ends_normally_takes_no_others_with_it, "+a +b b! -b (a b.) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, CHILDREN(kid("a"), with(kid("b"), WEFT_TRANSIENT)));
+
+    crash(s, "b", 0);
+    note_children(s);
+}
+
+RULE(a_transient_child_that_ended_normally_starts_with_the_others, "+a +b b! -b a! -a +a +b (a b) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, CHILDREN(kid("a"), with(kid("b"), WEFT_TRANSIENT)));
+
+    crash(s, "b", 0);
+    crash(s, "a", 1);
+    note_children(s);
+}
+
+RULE(a_child_that_was_stopped_by_a_call_starts_with_the_others, "+a +b -b a! -a +a +b (a b) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, CHILDREN(kid("a"), kid("b")));
+
+    weft_stop_child(s, "b", WEFT_NOBODY);
+    crash(s, "a", 1);
+    note_children(s);
+}
+
+RULE(two_that_fail_at_once_are_one_restart_of_all, "+a +b +c -a -c -b +a +b +c (a b c) 1 1 ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .max_restarts = 1, CHILDREN(kid("a"), kid("b"), kid("c")));
+    weft_pid a = who(s, "a"), c = who(s, "c");
+
+    weft_send(a, CRASH, 1);
+    weft_send(c, CRASH, 1);
+    rest();
+    note_children(s);
+    note("%u %u ", view_of(s, "a").restarts, view_of(s, "b").restarts);
+}
+
+/* ---- How often --------------------------------------------------------------------------------------------- */
+
+RULE(that_restarts_too_often_stops_all_in_reverse_and_ends_with_estop,
+     "+a +b +c b! -b +b b! -b +b b! -b -c -a = -1")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 2, CHILDREN(kid("a"), kid("b"), kid("c")));
+
+    for (int i = 0; i < 3; i++)
+        crash(s, "b", 1);
+    note_end(s);
+}
+
+RULE(that_gives_up_ends_with_estop, "+a a! -a -16")
+{
+    weft_trap(true);
+    weft_pid s = SUPERVISE(.max_restarts = -1, .link = true, CHILDREN(kid("a")));
+    crash(s, "a", 1);
+    note("%d", weft_get(weft_receive(WEFT_EXIT), WEFT_EXIT)->reason);
+}
+
+RULE(without_a_word_restarts_once_within_five_seconds, "+a a! -a +a a! -a +a a! -a = -1")
+{
+    weft_child a = kid("a");
+    weft_pid   s = weft_supervise(&(weft_supervisor){.children = &a, .count = 1});
+
+    rest();
+    crash(s, "a", 1);
+    weft_sleep(weft_ms(5001));
+    crash(s, "a", 1);
+    weft_sleep(weft_ms(4990));
+    crash(s, "a", 1);
+    note_end(s);
+}
+
+RULE(does_not_count_restarts_before_the_period, "+a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a (a) ")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 2, .period = weft_sec(1), CHILDREN(kid("a")));
+
+    for (int i = 0; i < 6; i++) {
+        crash(s, "a", 1);
+        weft_sleep(weft_ms(501));
+    }
+    note_children(s);
+}
+
+RULE(counts_a_restart_of_all_as_one, "+a +b a! -a -b +a +b b! -b -a +a +b a! -a -b = -1")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .max_restarts = 2, CHILDREN(kid("a"), kid("b")));
+
+    crash(s, "a", 1);
+    crash(s, "b", 1);
+    crash(s, "a", 1);
+    note_end(s);
+}
+
+RULE(counts_the_restarts_of_all_its_children, "+a +b a! -a +a b! -b -a = -1")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 1, CHILDREN(kid("a"), kid("b")));
+
+    crash(s, "a", 1);
+    crash(s, "b", 1);
+    note_end(s);
+}
+
+RULE(gives_up_on_a_child_that_ends_at_once, "+a +a +a = -1")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 2, CHILDREN({.id = "a", .fn = ends_at_once, .arg = "a"}));
+
+    note_end(s);
+}
+
+static const weft_child      x_alone[] = {{.id = "x", .fn = worker, .arg = "x"}};
+static const weft_supervisor gives_up = {.name = "inner", .max_restarts = -1, .children = x_alone, .count = 1};
+
+RULE(that_gave_up_is_started_again_by_its_own_if_it_is_permanent, "+b +x x! -x +x (in b) 1")
+{
+    weft_pid s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &gives_up}, kid("b")));
+
+    crash(weft_whereis("inner"), "x", 1);
+    note_children(s);
+    note("%u", view_of(s, "in").restarts);
+}
+
+RULE(that_gave_up_is_not_started_again_if_it_is_transient, "+b +x x! -x (in. b) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &gives_up, .restart = WEFT_TRANSIENT}, kid("b")));
+
+    crash(weft_whereis("inner"), "x", 1);
+    note_children(s);
+}
+
+RULE(passes_a_failure_that_lasts_up_the_tree, "+x x! -x +x x! -x = -1")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 1, CHILDREN({.id = "in", .supervisor = &gives_up}));
+
+    crash(weft_whereis("inner"), "x", 1);
+    crash(weft_whereis("inner"), "x", 1);
+    note_end(s);
+}
+
+/* ---- Stopping ------------------------------------------------------------------------------------------------ */
+
+RULE(waits_for_a_child_to_stop_before_it_stops_the_next, "+a +b b:tidies -b -a [10] = -16")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), by(kid("b"), slow, weft_sec(2))));
+
+    start_clock();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    int reason = weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason;
+    note_time();
+    note("= %d", reason);
+}
+
+static void stops_in(weft_child child)
+{
+    weft_pid s = SUPERVISE(CHILDREN(child));
+    weft_pid c = who(s, child.id);
+
+    weft_monitor(c);
+    start_clock();
+    weft_exit(s, WEFT_ESTOP);
+    int reason = weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason;
+    note_time();
+    note("%d ", reason);
+}
+
+RULE(tells_a_child_to_stop_by_estop, "+a -a [0] -16 ") { stops_in(kid("a")); }
+
+RULE(kills_a_child_that_does_not_stop_in_its_time, "+a -a [20] -9 ")
+{
+    stops_in(by(kid("a"), stubborn, weft_sec(2)));
+}
+
+RULE(gives_a_child_five_seconds_if_nothing_is_said, "+a -a [50] -9 ") { stops_in(by(kid("a"), stubborn, weft_sec(0))); }
+
+RULE(kills_a_child_at_once_if_its_time_is_negative, "+a -a [0] -9 ")
+{
+    stops_in(by(kid("a"), slow, weft_ns(-1)));
+}
+
+/* Takes an hour to stop. */
+static void takes_an_hour(void *name)
+{
+    greets(name);
+    weft_trap(true);
+    weft_receive(WEFT_EXIT);
+    weft_sleep(weft_sec(3600));
+}
+
+RULE(waits_for_ever_if_its_time_is_for_ever, "+a -a [36000] 0 ")
+{
+    stops_in(by(kid("a"), takes_an_hour, WEFT_FOREVER));
+}
+
+RULE(gives_a_supervisor_all_the_time_it_needs, "+a -a [36000] = -16")
+{
+    weft_child      hour[] = {by(kid("a"), takes_an_hour, WEFT_FOREVER)};
+    weft_supervisor in = {.children = hour, .count = 1};
+    weft_pid        s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &in}));
+
+    start_clock();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    int reason = weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason;
+    note_time();
+    note("= %d", reason);
+}
+
+RULE(kills_a_supervisor_and_so_its_children_if_its_time_is_over, "+a -a = -9")
+{
+    weft_child      child[] = {by(kid("a"), worker, WEFT_FOREVER)};
+    weft_supervisor in = {.name = "inner", .children = child, .count = 1};
+    weft_pid        s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &in, .shutdown = weft_ns(-1)}));
+    weft_pid        inner = weft_whereis("inner");
+
+    weft_monitor(inner);
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+    note("= %d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+static void breaks_its_link(void *name)
+{
+    greets(name);
+    weft_unlink(weft_whereis("boss"));
+    weft_end(*weft_get(weft_receive(CRASH), CRASH));
+}
+
+RULE(stops_a_child_that_has_broken_its_link, "+a -a = -16")
+{
+    end(SUPERVISE(.name = "boss", CHILDREN(by(kid("a"), breaks_its_link, weft_sec(0)))));
+}
+
+RULE(does_not_wait_for_a_child_that_broke_its_link_and_ended, "+a a! -a (a) [0] = -16")
+{
+    weft_pid s = SUPERVISE(.name = "boss", CHILDREN(by(kid("a"), breaks_its_link, WEFT_FOREVER)));
+
+    crash(s, "a", 1);
+    note_children(s);
+    start_clock();
+    note_time();
+    end(s);
+}
+
+RULE(stops_while_a_child_fails, "+a +b b:tidies -a -b = -16")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), by(kid("b"), slow, weft_sec(9))));
+    weft_pid a = who(s, "a");
+
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+    weft_send(a, CRASH, 1);
+    note("= %d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+/* ---- Who ends a supervisor ------------------------------------------------------------------------------------ */
+
+/* Has a supervisor, linked to it, and ends with that reason. */
+static void parent(void *reason)
+{
+    SUPERVISE(.name = "boss", .link = true, CHILDREN(kid("a"), kid("b")));
+    weft_send_name("test", GO);
+    weft_receive(GO);
+    weft_end(*(int *)reason);
+}
+
+static void ends_with_its_parent(int reason)
+{
+    weft_register("test", weft_self());
+    weft_pid p = weft_spawn(parent, &reason, .copy_bytes = sizeof reason);
+    weft_receive(GO);
+    weft_monitor(weft_whereis("boss"));
+    weft_send(p, GO);
+    note("= %d ", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+RULE(that_is_linked_ends_with_its_parent_and_its_reason, "+a +b -b -a = 5 +a +b -b -a = 0 ")
+{
+    ends_with_its_parent(5);
+    ends_with_its_parent(0);
+}
+
+RULE(that_is_linked_obeys_its_parent_whatever_the_reason, "+a -a = 7")
+{
+    weft_trap(true);
+    weft_pid s = SUPERVISE(.link = true, CHILDREN(kid("a")));
+    weft_exit(s, 7);
+    note("= %d", weft_get(weft_receive(WEFT_EXIT), WEFT_EXIT)->reason);
+}
+
+static void raises_one(void *unused)
+{
+    (void)unused;
+    SUPERVISE(.name = "boss", CHILDREN(kid("a")));
+    weft_end(5);
+}
+
+RULE(that_is_not_linked_outlives_who_started_it, "+a (a) ")
+{
+    weft_ref ref;
+
+    weft_spawn(raises_one, NULL, .monitor = &ref);
+    weft_receive(WEFT_DOWN);
+    rest();
+    note_children(weft_whereis("boss"));
+}
+
+RULE(ignores_what_strangers_tell_it_but_estop, "+a (a) -a = -16")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    weft_exit(s, 5);
+    weft_exit(s, 0);
+    rest();
+    note_children(s);
+    end(s);
+}
+
+static void links_and_ends(void *boss)
+{
+    weft_link(*(weft_pid *)boss);
+    weft_end(6);
+}
+
+RULE(ignores_the_end_of_strangers_that_link_to_it, "+a (a) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    weft_spawn(links_and_ends, &s, .copy_bytes = sizeof s);
+    rest();
+    note_children(s);
+}
+
+static void cries_wolf(void *name)
+{
+    greets(name);
+    weft_exit(weft_whereis("boss"), 5);
+    weft_receive(GO);
+}
+
+RULE(does_not_take_for_an_end_what_a_child_only_says, "+a (a) ")
+{
+    note_children(SUPERVISE(.name = "boss", CHILDREN(by(kid("a"), cries_wolf, weft_sec(0)))));
+}
+
+RULE(drops_messages_that_make_no_sense, "+a (a) -1 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    for (int i = 0; i < 100; i++)
+        weft_send(s, JUNK);
+    weft_send_urgent(s, JUNK);
+    note_children(s);
+    note("%d ", *weft_get(weft_ask(WEFT_FOREVER, s, JUNK), WEFT_FAILED) == WEFT_EDROPPED ? -1 : 0);
+}
+
+RULE(that_is_killed_takes_its_children_with_it, "+a +x -a -x ")
+{
+    weft_child      inner[] = {kid("x")};
+    weft_supervisor in = {.children = inner, .count = 1};
+    weft_pid        s = SUPERVISE(CHILDREN(kid("a"), {.id = "in", .supervisor = &in}));
+
+    weft_kill(s);
+    rest();
+}
+
+RULE(that_is_killed_while_it_stops_a_child_leaves_nothing, "+a a:tidies -a ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9))));
+
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+    weft_kill(s);
+    weft_sleep(weft_sec(2));
+}
+
+/* ---- Restarts that fail ----------------------------------------------------------------------------------------- */
+
+RULE(tries_again_what_could_not_be_started_and_counts_that, "+a a! -a = -1")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 3, .backoff = weft_ms(1), CHILDREN(called(kid("a"), "a")));
+
+    note("a! ");
+    weft_send(who(s, "a"), CRASH, 1);
+    while (weft_register("a", weft_self()))
+        weft_yield();
+    weft_sleep(weft_sec(1));
+    note_end(s);
+}
+
+RULE(starts_what_could_not_be_started_as_soon_as_it_can, "+a -a (a~) +a (a) ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(10), .backoff_max = weft_ms(10), CHILDREN(called(kid("a"), "a")));
+
+    weft_send(who(s, "a"), CRASH, 1);
+    while (weft_register("a", weft_self()))
+        weft_yield();
+    weft_sleep(weft_ms(55));
+    note_children(s);
+    weft_unregister("a");
+    weft_sleep(weft_ms(11));
+    note_children(s);
+}
+
+RULE(one_for_all_that_can_not_start_one_stops_all_and_tries_again,
+     "+a +b +c b! -b -c -a +a -a +a -a +a +b +c (a b c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .backoff = weft_ms(10), .backoff_max = weft_ms(10),
+                       CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
+
+    note("b! ");
+    weft_send(who(s, "b"), CRASH, 1);
+    while (weft_register("b", weft_self()))
+        weft_yield();
+    weft_sleep(weft_ms(25));
+    weft_unregister("b");
+    weft_sleep(weft_ms(11));
+    note_children(s);
+}
+
+RULE(rest_for_one_that_can_not_start_one_goes_on_from_there, "+a +b +c a! -a -c -b +a (a b~ c~) +b +c (a b c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_REST_FOR_ONE, .backoff = weft_ms(10), .backoff_max = weft_ms(10),
+                       CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
+
+    note("a! ");
+    weft_send(who(s, "a"), CRASH, 1);
+    while (weft_register("b", weft_self()))
+        weft_yield();
+    weft_sleep(weft_ms(25));
+    note_children(s);
+    weft_unregister("b");
+    weft_sleep(weft_ms(11));
+    note_children(s);
+}
