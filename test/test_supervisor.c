@@ -7,7 +7,6 @@
  * everybody else waits. Children note "+a" when they start and "-a" when they end, however they do.
  */
 #include <criterion/criterion.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static void nothing_leaks(void) { cr_expect_not(leaks()); }
 TestSuite(supervisor, .fini = nothing_leaks, .timeout = 60);
 
 WEFT_MESSAGE(CRASH, int);
-WEFT_MESSAGE(WAITED, int);
+WEFT_MESSAGE(NUMBER, int);
 WEFT_SIGNAL(GO);
 WEFT_SIGNAL(JUNK);
 
@@ -77,7 +76,10 @@ static void ends_at_once(void *name)
     weft_end(3);
 }
 
-static weft_child kid(const char *name) { return (weft_child){.id = name, .fn = worker, .arg = (void *)name}; }
+static weft_child kid(const char *name)
+{
+    return (weft_child){.id = name, .fn = worker, .arg = (void *)name};
+}
 
 static weft_child with(weft_child child, enum weft_restart restart)
 {
@@ -102,7 +104,7 @@ static weft_child called(weft_child child, const char *name)
 
 static void rest(void) { weft_sleep(weft_us(1)); }
 
-#define CHILDREN(...) \
+#define CHILDREN(...)                              \
     .children = (const weft_child[]){__VA_ARGS__}, \
     .count = sizeof((const weft_child[]){__VA_ARGS__}) / sizeof(weft_child)
 
@@ -150,9 +152,9 @@ static void note_children(weft_pid s)
     note("(");
     for (long i = 0; i < n; i++)
         note("%s%s%s", i ? " " : "", views[i].id,
-             views[i].restarting               ? "~"
+             views[i].restarting            ? "~"
              : weft_is_nobody(views[i].who) ? "."
-                                               : "");
+                                            : "");
     note(") ");
 }
 
@@ -207,19 +209,15 @@ static void run(void (*rule)(void), const char *want)
 
     cr_assert_eq(weft_run(run_rule, (void *)rule, .seed = 7), 0);
     char *sorted = in_order(noted());
-    if (getenv("SHOW")) fprintf(stderr,"RAW %s\n",noted());
     cr_expect_str_eq(sorted, want);
     free(sorted);
     cr_expect_eq(counted().spawned - before.spawned, counted().ended - before.ended);
     cr_expect_eq(weft__supervisor_roots(NULL, 0), 0);
 }
 
-#define RULE(sentence, want)       \
-    static void sentence(void);    \
-    Test(supervisor, sentence)     \
-    {                              \
-        run(sentence, want);       \
-    }                              \
+#define RULE(sentence, want)                            \
+    static void sentence(void);                         \
+    Test(supervisor, sentence) { run(sentence, want); } \
     static void sentence(void)
 
 /* ---- Starting -------------------------------------------------------------------------------------------- */
@@ -251,7 +249,7 @@ RULE(that_can_not_start_a_child_stops_those_before_it_in_reverse, "+a +b b:tidie
 {
     weft_register("taken", weft_self());
     SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9)), by(kid("b"), slow, weft_sec(9)),
-                   called(kid("c"), "taken"), kid("d")));
+                       called(kid("c"), "taken"), kid("d")));
     note("%d", weft_is_nobody(weft_whereis("d")));
 }
 
@@ -399,7 +397,6 @@ RULE(counts_how_often_a_child_was_started_again, "+a 0 a! -a +a 1 a! -a +a 2 ")
     }
 }
 
-
 /* ---- Which others are --------------------------------------------------------------------------------------- */
 
 RULE(one_for_one_starts_only_that_child_again, "+a +b +c b! -b +b (a b c) ")
@@ -436,7 +433,7 @@ RULE(rest_for_one_leaves_all_alone_when_the_last_fails, "+a +b b! -b +b ")
 RULE(a_temporary_child_that_is_stopped_with_others_is_forgotten, "+a +b +c a! -a -c -b +a +c (a c) ")
 {
     weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL,
-                       CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
+                           CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
 
     crash(s, "a", 1);
     note_children(s);
@@ -445,7 +442,7 @@ RULE(a_temporary_child_that_is_stopped_with_others_is_forgotten, "+a +b +c a! -a
 RULE(a_temporary_child_that_fails_takes_no_others_with_it, "+a +b +c b! -b (a c) ")
 {
     weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL,
-                       CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
+                           CHILDREN(kid("a"), with(kid("b"), WEFT_TEMPORARY), kid("c")));
 
     crash(s, "b", 1);
     note_children(s);
@@ -479,7 +476,8 @@ RULE(a_child_that_was_stopped_by_a_call_starts_with_the_others, "+a +b -b a! -a 
 
 RULE(two_that_fail_at_once_are_one_restart_of_all, "+a +b +c -a -c -b +a +b +c (a b c) 1 1 ")
 {
-    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .max_restarts = 1, CHILDREN(kid("a"), kid("b"), kid("c")));
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .max_restarts = 1,
+                           CHILDREN(kid("a"), kid("b"), kid("c")));
     weft_pid a = who(s, "a"), c = who(s, "c");
 
     weft_send(a, CRASH, 1);
@@ -523,7 +521,8 @@ RULE(without_a_word_restarts_once_within_five_seconds, "+a a! -a +a a! -a +a a! 
     note_end(s);
 }
 
-RULE(does_not_count_restarts_before_the_period, "+a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a (a) ")
+RULE(does_not_count_restarts_before_the_period,
+     "+a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a a! -a +a (a) ")
 {
     weft_pid s = SUPERVISE(.max_restarts = 2, .period = weft_sec(1), CHILDREN(kid("a")));
 
@@ -561,7 +560,8 @@ RULE(gives_up_on_a_child_that_ends_at_once, "+a +a +a = -1")
 }
 
 static const weft_child      x_alone[] = {{.id = "x", .fn = worker, .arg = "x"}};
-static const weft_supervisor gives_up = {.name = "inner", .max_restarts = -1, .children = x_alone, .count = 1};
+static const weft_supervisor gives_up = {
+    .name = "inner", .max_restarts = -1, .children = x_alone, .count = 1};
 
 RULE(that_gave_up_is_started_again_by_its_own_if_it_is_permanent, "+b +x x! -x +x (in b) 1")
 {
@@ -574,7 +574,8 @@ RULE(that_gave_up_is_started_again_by_its_own_if_it_is_permanent, "+b +x x! -x +
 
 RULE(that_gave_up_is_not_started_again_if_it_is_transient, "+b +x x! -x (in. b) ")
 {
-    weft_pid s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &gives_up, .restart = WEFT_TRANSIENT}, kid("b")));
+    weft_pid s = SUPERVISE(
+        CHILDREN({.id = "in", .supervisor = &gives_up, .restart = WEFT_TRANSIENT}, kid("b")));
 
     crash(weft_whereis("inner"), "x", 1);
     note_children(s);
@@ -623,7 +624,10 @@ RULE(kills_a_child_that_does_not_stop_in_its_time, "+a -a [20] -9 ")
     stops_in(by(kid("a"), stubborn, weft_sec(2)));
 }
 
-RULE(gives_a_child_five_seconds_if_nothing_is_said, "+a -a [50] -9 ") { stops_in(by(kid("a"), stubborn, weft_sec(0))); }
+RULE(gives_a_child_five_seconds_if_nothing_is_said, "+a -a [50] -9 ")
+{
+    stops_in(by(kid("a"), stubborn, weft_sec(0)));
+}
 
 RULE(kills_a_child_at_once_if_its_time_is_negative, "+a -a [0] -9 ")
 {
@@ -843,7 +847,8 @@ RULE(tries_again_what_could_not_be_started_and_counts_that, "+a a! -a = -1")
 
 RULE(starts_what_could_not_be_started_as_soon_as_it_can, "+a -a (a~) +a (a) ")
 {
-    weft_pid s = SUPERVISE(.backoff = weft_ms(10), .backoff_max = weft_ms(10), CHILDREN(called(kid("a"), "a")));
+    weft_pid s = SUPERVISE(.backoff = weft_ms(10), .backoff_max = weft_ms(10),
+                           CHILDREN(called(kid("a"), "a")));
 
     weft_send(who(s, "a"), CRASH, 1);
     while (weft_register("a", weft_self()))
@@ -859,7 +864,7 @@ RULE(one_for_all_that_can_not_start_one_stops_all_and_tries_again,
      "+a +b +c b! -b -c -a +a -a +a -a +a +b +c (a b c) ")
 {
     weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .backoff = weft_ms(10), .backoff_max = weft_ms(10),
-                       CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
+                           CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
 
     note("b! ");
     weft_send(who(s, "b"), CRASH, 1);
@@ -871,10 +876,11 @@ RULE(one_for_all_that_can_not_start_one_stops_all_and_tries_again,
     note_children(s);
 }
 
-RULE(rest_for_one_that_can_not_start_one_goes_on_from_there, "+a +b +c a! -a -c -b +a (a b~ c~) +b +c (a b c) ")
+RULE(rest_for_one_that_can_not_start_one_goes_on_from_there,
+     "+a +b +c a! -a -c -b +a (a b~ c~) +b +c (a b c) ")
 {
     weft_pid s = SUPERVISE(.strategy = WEFT_REST_FOR_ONE, .backoff = weft_ms(10), .backoff_max = weft_ms(10),
-                       CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
+                           CHILDREN(kid("a"), called(kid("b"), "b"), kid("c")));
 
     note("a! ");
     weft_send(who(s, "a"), CRASH, 1);
@@ -885,4 +891,793 @@ RULE(rest_for_one_that_can_not_start_one_goes_on_from_there, "+a +b +c a! -a -c 
     weft_unregister("b");
     weft_sleep(weft_ms(11));
     note_children(s);
+}
+
+/* ---- What can be asked of one ----------------------------------------------------------------------------------- */
+
+static weft_pid add(weft_pid s, weft_child child) { return weft_start_child(s, &child); }
+
+RULE(adds_a_child_behind_all_others, "+a +b 1 (a b) -b -a = -16")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+    weft_pid b = add(s, kid("b"));
+
+    note("%d ", weft_same(b, who(s, "b")) && !weft_is_nobody(b));
+    rest();
+    note_children(s);
+    end(s);
+}
+
+RULE(treats_a_child_that_was_added_as_any_other, "+a +b b! -b +b a! -a -b +a +b ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_REST_FOR_ONE, CHILDREN(kid("a")));
+
+    add(s, kid("b"));
+    rest();
+    crash(s, "b", 1);
+    crash(s, "a", 1);
+}
+
+RULE(adds_no_child_with_an_id_that_is_used, "+a error -5 -a error -5 (a.) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    add(s, kid("a"));
+    note("error %d ", weft_spawn_error());
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    add(s, kid("a"));
+    note("error %d ", weft_spawn_error());
+    note_children(s);
+}
+
+RULE(forgets_a_child_that_could_not_be_added, "error -5 error -8 error -8 () ")
+{
+    weft_pid s = SUPERVISE(.name = "boss");
+
+    add(s, called(kid("a"), "boss"));
+    note("error %d ", weft_spawn_error());
+    add(s, (weft_child){.id = "a"});
+    note("error %d ", weft_spawn_error());
+    weft_start_child(s, NULL);
+    note("error %d ", weft_spawn_error());
+    note_children(s);
+}
+
+RULE(adds_a_supervisor_when_its_children_are_there, "+x 1 (a) ")
+{
+    weft_supervisor in = {.name = "inner", .children = x_alone, .count = 1};
+    weft_pid        s = SUPERVISE(0), inner = add(s, (weft_child){.id = "a", .supervisor = &in});
+
+    note("%d ", weft_same(inner, weft_whereis("inner")));
+    note_children(s);
+}
+
+RULE(stops_a_child_and_keeps_its_specification, "+a +b -a 0 (a. b) 0 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b")));
+
+    note("%d ", weft_stop_child(s, "a", WEFT_NOBODY));
+    rest();
+    note_children(s);
+    note("%d ", weft_stop_child(s, "a", WEFT_NOBODY)); /* and once more */
+}
+
+RULE(stops_a_child_by_its_pid, "+a +b -b 0 (a b.) -1 -1 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b")));
+
+    note("%d ", weft_stop_child(s, NULL, who(s, "b")));
+    note_children(s);
+    note("%d %d ", weft_stop_child(s, NULL, weft_self()), weft_stop_child(s, "c", WEFT_NOBODY));
+}
+
+RULE(stops_a_child_by_its_rules, "+a +b a:tidies -a [10] -b [30] ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(2)), by(kid("b"), stubborn, weft_sec(2))));
+
+    start_clock();
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    note_time();
+    weft_stop_child(s, "b", WEFT_NOBODY);
+    note_time();
+}
+
+RULE(does_not_count_a_stop_as_a_restart, "+a -a +a a! -a +a (a) ")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 1, CHILDREN(kid("a")));
+
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    weft_restart_child(s, "a");
+    rest();
+    crash(s, "a", 1);
+    note_children(s);
+}
+
+RULE(forgets_a_temporary_child_that_is_stopped, "+a -a 0 () -1 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(with(kid("a"), WEFT_TEMPORARY)));
+
+    note("%d ", weft_stop_child(s, "a", WEFT_NOBODY));
+    note_children(s);
+    note("%d ", weft_stop_child(s, "a", WEFT_NOBODY));
+}
+
+RULE(stops_a_child_without_touching_its_group, "+a +b +c -a (a. b c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, CHILDREN(kid("a"), kid("b"), kid("c")));
+
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    note_children(s);
+}
+
+static void asks_to_be_stopped(void *name)
+{
+    greets(name);
+    weft_stop_child(weft_whereis("boss"), NULL, weft_self());
+    note("never ");
+}
+
+RULE(stops_a_child_that_asks_for_it_itself, "+a -a (a.) ")
+{
+    weft_pid s = SUPERVISE(.name = "boss", CHILDREN(by(kid("a"), asks_to_be_stopped, weft_sec(0))));
+
+    note_children(s);
+}
+
+RULE(starts_a_stopped_child_again_at_its_place, "+a +b -a +a 1 (a b) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b")));
+
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    weft_pid a = weft_restart_child(s, "a");
+    note("%d ", !weft_is_nobody(a) && weft_same(a, who(s, "a")));
+    rest();
+    note_children(s);
+}
+
+RULE(starts_no_child_again_that_runs_or_that_it_has_not, "+a -5 -1 -8 -a -5 (a.) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(called(kid("a"), "a")));
+
+    weft_restart_child(s, "a");
+    note("%d ", weft_spawn_error());
+    weft_restart_child(s, "b");
+    note("%d ", weft_spawn_error());
+    weft_restart_child(s, NULL);
+    note("%d ", weft_spawn_error());
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    weft_register("a", weft_self()); /* its name */
+    weft_restart_child(s, "a");
+    note("%d ", weft_spawn_error());
+    note_children(s);
+}
+
+RULE(deletes_a_child_that_does_not_run, "+a +b -5 -1 -8 -a 0 (b) +a 1 (b a) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b")));
+
+    note("%d %d ", weft_delete_child(s, "a"), weft_delete_child(s, "c"));
+    note("%d ", weft_delete_child(s, NULL));
+    weft_stop_child(s, "a", WEFT_NOBODY);
+    note("%d ", weft_delete_child(s, "a"));
+    note_children(s);
+    note("%d ", !weft_is_nobody(add(s, kid("a")))); /* its id is free */
+    note_children(s);
+    rest();
+}
+
+RULE(tells_of_its_children_in_order_as_far_as_there_is_room, "3 a 0 1 0 3 3 in 1 0 1 2 0 ")
+{
+    weft_supervisor in = {0};
+    weft_pid        s = SUPERVISE(CHILDREN(with(kid("a"), WEFT_TRANSIENT),
+                                           {.fn = stubborn, .arg = "?", .restart = WEFT_TEMPORARY},
+                                           {.id = "in", .supervisor = &in}));
+    weft_child_view v[4] = {0};
+
+    forget_notes();
+    note("%ld ", weft_children(s, v, 1));
+    note("%s %d %d %d ", v[0].id, v[0].supervisor, (int)v[0].restart, !weft_is_nobody(v[1].who));
+    note("%ld %ld ", weft_children(s, v, 4), weft_children(s, NULL, 0));
+    note("%s %d %d ", v[2].id, v[2].supervisor, (int)v[2].restart);
+    note("%d %d %s", !weft_is_nobody(v[1].who), (int)v[1].restart, v[1].id[0] ? "?" : "0 ");
+}
+
+RULE(cuts_an_id_that_is_too_long_to_be_told, "63 0 ")
+{
+    char id[100];
+
+    memset(id, 'x', sizeof id - 1);
+    id[99] = 0;
+    weft_child      child = {.id = id, .fn = stubborn, .arg = "a"};
+    weft_child_view view;
+    weft_pid        s = supervise(&(weft_supervisor){.children = &child, .count = 1});
+    quiet = true;
+    forget_notes();
+    weft_children(s, &view, 1);
+    note("%zu %d ", strlen(view.id), weft_stop_child(s, id, WEFT_NOBODY));
+}
+
+RULE(counts_its_children, "-b 4 2 1 3 ")
+{
+    weft_supervisor   in = {0};
+    weft_child_counts c;
+    weft_pid          s = SUPERVISE(CHILDREN(kid("a"), kid("b"), {.id = "in", .supervisor = &in},
+                                             {.id = "t", .fn = ends_at_once, .arg = "t"}),
+                                    .max_restarts = 1000000, .backoff = weft_sec(100));
+
+    forget_notes();
+    weft_stop_child(s, "b", WEFT_NOBODY);
+    weft_count_children(s, &c);
+    note("%zu %zu %zu %zu ", c.specs, c.active, c.supervisors, c.workers);
+}
+
+static void note_calls(weft_pid s)
+{
+    weft_child_counts counts;
+
+    note("%d ", weft_is_nobody(weft_start_child(s, NULL)) ? weft_spawn_error() : 0);
+    note("%d %d ", weft_stop_child(s, "a", WEFT_NOBODY), weft_delete_child(s, "a"));
+    note("%d ", weft_is_nobody(weft_restart_child(s, "a")) ? weft_spawn_error() : 0);
+    note("%ld %d ", weft_children(s, NULL, 0), weft_count_children(s, &counts));
+}
+
+RULE(that_has_ended_can_not_be_asked, "-1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 ")
+{
+    weft_pid s = SUPERVISE(0);
+
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+    note_calls(s);
+    note_calls(WEFT_NOBODY);
+}
+
+RULE(is_no_other_actor, "-8 -8 -8 -8 -8 -8 ")
+{
+    note_calls(weft_spawn(stubborn, "a"));
+    quiet = true;
+    forget_notes();
+    note_calls(weft_self());
+}
+
+static void asks(void *boss)
+{
+    weft_child_counts counts;
+
+    note("asks ");
+    note("%d ", weft_count_children(*(weft_pid *)boss, &counts));
+}
+
+RULE(that_ends_fails_those_that_ask_it, "+a asks a:tidies -a -1 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9))));
+
+    weft_exit(s, WEFT_ESTOP);
+    weft_spawn(asks, &s, .copy_bytes = sizeof s);
+    weft_sleep(weft_sec(2));
+}
+
+static void asks_to_stop_a(void *boss)
+{
+    weft_stop_child(*(weft_pid *)boss, "a", WEFT_NOBODY);
+    note("never ");
+}
+
+RULE(does_what_was_asked_by_one_that_has_ended_since, "+a a:tidies -a (a.) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(by(kid("a"), slow, weft_sec(9))));
+    weft_pid asker = weft_spawn(asks_to_stop_a, &s, .copy_bytes = sizeof s);
+
+    rest();
+    weft_kill(asker);
+    weft_sleep(weft_sec(2));
+    note_children(s);
+}
+
+RULE(answers_without_ending_what_its_caller_has_received, "+a 41 42 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    weft_send(weft_self(), NUMBER, 41);
+    weft_msg    *m = weft_receive(NUMBER);
+    weft_pending p = weft_request(weft_self(), NUMBER, 0);
+    weft_msg    *r = weft_keep(m);
+    weft_msg    *q = weft_keep(weft_receive(NUMBER));
+    weft_reply(q, NUMBER, 42);
+    weft_msg *answer = weft_await(p, WEFT_FOREVER);
+    weft_children(s, NULL, 0);
+    note("%d %d ", *weft_get(r, NUMBER), *weft_get(answer, NUMBER));
+    weft_drop(r);
+    weft_drop(q);
+}
+
+Test(supervisor, is_started_and_asked_by_threads_too)
+{
+    weft_child two[] = {kid("a"), kid("b")};
+    weft_pid   s = weft_supervise(&(weft_supervisor){.children = two, .count = 2});
+
+    quiet = true;
+    cr_expect_eq(weft_children(s, NULL, 0), 2);
+    cr_expect_eq(weft_stop_child(s, "a", WEFT_NOBODY), 0);
+    cr_expect_eq(weft_delete_child(s, "a"), 0);
+    cr_expect_eq(weft_children(s, NULL, 0), 1);
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    cr_expect_eq(weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason, WEFT_ESTOP);
+}
+
+/* ---- Simple dynamic ------------------------------------------------------------------------------------------------ */
+
+static weft_pid pool(enum weft_restart restart, weft_fn *fn, weft_span shutdown)
+{
+    weft_child pattern = {.id = "w", .fn = fn, .arg = "w", .restart = restart, .shutdown = shutdown};
+
+    return SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .children = &pattern, .count = 1);
+}
+
+static weft_pid add_named(weft_pid s, const char *name)
+{
+    weft_pid who = weft_start_child(s, &(weft_child){.arg = (void *)name});
+
+    rest();
+    return who;
+}
+
+RULE(simple_dynamic_begins_without_children, "0 +w 1 +x 2 ")
+{
+    weft_pid s = pool(WEFT_PERMANENT, worker, weft_sec(0));
+
+    note("%ld ", weft_children(s, NULL, 0));
+    weft_start_child(s, NULL);
+    rest();
+    note("%ld ", weft_children(s, NULL, 0));
+    weft_start_child(s, &(weft_child){.arg = "x"});
+    note("%ld ", weft_children(s, NULL, 0));
+    rest();
+}
+
+RULE(simple_dynamic_starts_each_again_with_its_own_argument, "+w +x +y -x +x -w +w 3 ")
+{
+    weft_pid s = pool(WEFT_PERMANENT, worker, weft_sec(0));
+    weft_pid w = weft_start_child(s, NULL);
+    rest();
+    weft_pid x = add_named(s, "x");
+
+    add_named(s, "y");
+    weft_send(x, CRASH, 1);
+    rest();
+    weft_send(w, CRASH, 1);
+    rest();
+    note("%ld ", weft_children(s, NULL, 0));
+}
+
+RULE(simple_dynamic_copies_the_argument_of_each, "one two one ")
+{
+    char       text[8] = "one";
+    weft_child pattern = {.fn = spoils, .options.copy_bytes = sizeof text};
+    weft_pid   s = SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .children = &pattern, .count = 1);
+    weft_child own = {.arg = text, .options.copy_bytes = sizeof text};
+    weft_pid   one = weft_start_child(s, &own);
+
+    rest();
+    strcpy(text, "two");
+    weft_start_child(s, &own);
+    rest();
+    strcpy(text, "bad");
+    weft_send(one, CRASH, 1);
+    rest();
+}
+
+RULE(simple_dynamic_forgets_who_ended_for_good, "+w +x -w -x 0 ")
+{
+    weft_pid s = pool(WEFT_TRANSIENT, worker, weft_sec(0));
+    weft_pid w = add_named(s, "w"), x = add_named(s, "x");
+
+    weft_send(w, CRASH, 0);
+    rest();
+    weft_send(x, CRASH, WEFT_ESTOP);
+    rest();
+    note("%ld ", weft_children(s, NULL, 0));
+}
+
+RULE(simple_dynamic_gives_temporary_children_their_arguments_too, "+x -x 0 ")
+{
+    weft_pid s = pool(WEFT_TEMPORARY, worker, weft_sec(0));
+
+    weft_send(add_named(s, "x"), CRASH, 1);
+    rest();
+    note("%ld ", weft_children(s, NULL, 0));
+}
+
+RULE(simple_dynamic_stops_all_at_once, "10 3")
+{
+    weft_pid s = pool(WEFT_PERMANENT, slow, weft_sec(2));
+
+    for (int i = 0; i < 3; i++)
+        add_named(s, "w");
+    forget_notes();
+    weft_counts before = counted();
+    quiet = true;
+    start_clock();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    weft_receive(WEFT_DOWN);
+    forget_notes();
+    note("%d ", (int)((weft__clock_now() - started_at) / 100000000));
+    note("%d", (int)(counted().ended - before.ended) - 1);
+}
+
+RULE(simple_dynamic_kills_those_that_do_not_stop_in_time, "+a -a [20] ")
+{
+    weft_pid s = pool(WEFT_PERMANENT, stubborn, weft_sec(2));
+
+    add_named(s, "a");
+    start_clock();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    weft_receive(WEFT_DOWN);
+    note_time();
+}
+
+RULE(simple_dynamic_knows_its_children_by_pid_alone, "+w -w 0 -1 -8 -8 -8 -8 0 ")
+{
+    weft_pid s = pool(WEFT_PERMANENT, worker, weft_sec(0));
+    weft_pid w = add_named(s, "w");
+
+    note("%d ", weft_stop_child(s, NULL, w));
+    note("%d ", weft_stop_child(s, NULL, w));
+    note("%d %d ", weft_stop_child(s, "w", WEFT_NOBODY), weft_delete_child(s, "w"));
+    weft_restart_child(s, "w");
+    note("%d ", weft_spawn_error());
+    weft_start_child(s, &(weft_child){.fn = worker});
+    note("%d ", weft_spawn_error());
+    note("%ld ", weft_children(s, NULL, 0));
+}
+
+RULE(simple_dynamic_counts_one_specification, "+w +x 1 2 0 2")
+{
+    weft_child_counts c;
+    weft_pid          s = pool(WEFT_PERMANENT, worker, weft_sec(0));
+
+    add_named(s, "w");
+    add_named(s, "x");
+    weft_count_children(s, &c);
+    note("%zu %zu %zu %zu", c.specs, c.active, c.supervisors, c.workers);
+}
+
+RULE(simple_dynamic_gives_up_as_any_other, "+w -w +w -w = -1")
+{
+    weft_child      pattern = kid("w");
+    weft_pid        s = SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .max_restarts = 1, .children = &pattern,
+                                  .count = 1);
+    weft_pid        w = add_named(s, "w");
+    weft_child_view v;
+
+    weft_send(w, CRASH, 1);
+    rest();
+    weft_children(s, &v, 1);
+    weft_send(v.who, CRASH, 1);
+    rest();
+    note_end(s);
+}
+
+RULE(simple_dynamic_may_have_supervisors, "+x +x 2 1 -x -x ")
+{
+    weft_supervisor   in = {.children = x_alone, .count = 1};
+    weft_child        pattern = {.supervisor = &in};
+    weft_pid          s = SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .children = &pattern, .count = 1);
+    weft_child_counts c;
+
+    weft_start_child(s, NULL);
+    weft_start_child(s, NULL);
+    rest();
+    weft_count_children(s, &c);
+    note("%zu %zu ", c.supervisors, c.specs);
+    weft_exit(s, WEFT_ESTOP);
+    rest();
+}
+
+static void waits_for_crash(void *unused)
+{
+    (void)unused;
+    weft_end(*weft_get(weft_receive(CRASH), CRASH));
+}
+
+RULE(simple_dynamic_has_many_children, "20000 20000 10000 = -16")
+{
+    enum { MANY = 20000 };
+    static weft_pid   all[MANY];
+    weft_child        pattern = {.fn = waits_for_crash};
+    weft_child_counts c;
+    weft_pid s = SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .max_restarts = MANY, .children = &pattern,
+                           .count = 1);
+
+    for (int i = 0; i < MANY; i++)
+        all[i] = weft_start_child(s, NULL);
+    note("%ld ", weft_children(s, NULL, 0));
+    for (int i = 0; i < MANY; i += 2)
+        weft_send(all[i], CRASH, i + 1);
+    rest();
+    note("%ld ", weft_children(s, NULL, 0));
+    for (int i = 1; i < MANY; i += 2)
+        weft_stop_child(s, NULL, all[i]);
+    weft_count_children(s, &c);
+    note("%zu ", c.active);
+    end(s);
+}
+
+/* ---- Back-off --------------------------------------------------------------------------------------------------- */
+
+RULE(waits_before_a_restart_if_it_is_told_to, "+a a! -a (a~) (a~) +a (a) ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    note_children(s);
+    weft_sleep(weft_ms(99));
+    note_children(s);
+    weft_sleep(weft_ms(1));
+    note_children(s);
+}
+
+static void notes_when(void *unused)
+{
+    (void)unused;
+    note("%d ", (int)((weft__clock_now() - started_at) / 1000000));
+    weft_end(1);
+}
+
+RULE(waits_twice_as_long_each_time_up_to_the_most, "0 100 300 700 1200 1700 2200 ")
+{
+    start_clock();
+    SUPERVISE(.backoff = weft_ms(100), .backoff_max = weft_ms(500), CHILDREN({.fn = notes_when}));
+    weft_sleep(weft_ms(2300));
+}
+
+RULE(waits_a_minute_at_most_if_nothing_is_said, "1 ")
+{
+    start_clock();
+    weft_pid s = SUPERVISE(.backoff = weft_sec(1), CHILDREN({.id = "a", .fn = notes_when}));
+    weft_sleep(weft_sec(63 + 60 * 10));
+    forget_notes();
+    note("%d ", view_of(s, "a").restarts == 6 + 10);
+}
+
+RULE(waits_as_little_as_at_first_when_a_child_ran_for_a_period, "+a a! -a (a~) +a a! -a (a~) +a a! -a +a ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), .period = weft_sec(1), CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    note_children(s);
+    weft_sleep(weft_ms(100));
+    crash(s, "a", 1);
+    weft_sleep(weft_ms(150));
+    note_children(s);
+    weft_sleep(weft_ms(1060));
+    crash(s, "a", 1);
+    weft_sleep(weft_ms(100));
+}
+
+RULE(lets_each_child_wait_by_itself, "+a +b a! -a b! -b (a~ b~) +a (a b~) +b ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), CHILDREN(kid("a"), kid("b")));
+
+    crash(s, "a", 1);
+    weft_sleep(weft_ms(50));
+    crash(s, "b", 1);
+    note_children(s);
+    weft_sleep(weft_ms(60));
+    note_children(s);
+    weft_sleep(weft_ms(60));
+}
+
+RULE(one_for_all_stops_the_others_before_it_waits, "+a +b +c b! -b -c -a (a~ b~ c~) +a +b +c (a b c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .backoff = weft_ms(100),
+                           CHILDREN(kid("a"), kid("b"), kid("c")));
+
+    crash(s, "b", 1);
+    note_children(s);
+    weft_sleep(weft_ms(100));
+    note_children(s);
+}
+
+RULE(forgets_a_restart_when_the_child_is_stopped_meanwhile, "+a a! -a 0 (a.) (a.) +a ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    note("%d ", weft_stop_child(s, "a", WEFT_NOBODY));
+    note_children(s);
+    weft_sleep(weft_ms(200));
+    note_children(s);
+    weft_restart_child(s, "a");
+    rest();
+}
+
+RULE(leaves_out_of_a_restart_of_all_who_is_stopped_meanwhile,
+     "+a +b +c a! -a -c -b (a~ b. c~) +a +c (a b. c) ")
+{
+    weft_pid s = SUPERVISE(.strategy = WEFT_ONE_FOR_ALL, .backoff = weft_ms(100),
+                           CHILDREN(kid("a"), kid("b"), kid("c")));
+
+    crash(s, "a", 1);
+    weft_stop_child(s, "b", WEFT_NOBODY);
+    note_children(s);
+    weft_sleep(weft_ms(100));
+    note_children(s);
+}
+
+RULE(neither_restarts_nor_deletes_a_child_that_waits, "+a a! -a -5 -5 ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    weft_restart_child(s, "a");
+    note("%d ", weft_spawn_error());
+    note("%d ", weft_delete_child(s, "a"));
+}
+
+RULE(starts_a_child_by_a_call_while_another_waits, "+a a! -a +b (a~ b) +a ")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_ms(100), CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    add(s, kid("b"));
+    rest();
+    note_children(s);
+    weft_sleep(weft_ms(100));
+}
+
+RULE(stops_at_once_while_a_child_waits, "+a +b a! -a -b [0] = -16")
+{
+    weft_pid s = SUPERVISE(.backoff = weft_sec(100), CHILDREN(kid("a"), kid("b")));
+
+    crash(s, "a", 1);
+    start_clock();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    int reason = weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason;
+    note_time();
+    note("= %d", reason);
+}
+
+RULE(stops_a_dynamic_child_that_waits_by_the_pid_it_had, "+w -w 1 0 0 ")
+{
+    weft_child pattern = kid("w");
+    weft_pid   s = SUPERVISE(.strategy = WEFT_SIMPLE_DYNAMIC, .backoff = weft_ms(100), .children = &pattern,
+                             .count = 1);
+    weft_pid   w = add_named(s, "w");
+    weft_child_view v;
+
+    weft_send(w, CRASH, 1);
+    rest();
+    weft_children(s, &v, 1);
+    note("%d ", v.restarting && weft_is_nobody(v.who));
+    note("%d ", weft_stop_child(s, NULL, w));
+    note("%ld ", weft_children(s, NULL, 0));
+    weft_sleep(weft_ms(200));
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------------------- */
+
+RULE(is_a_root_unless_a_supervisor_started_it, "2 1 1 | 1 1 | 0 ")
+{
+    weft_supervisor in = {.name = "inner"};
+    weft_pid        s = SUPERVISE(CHILDREN({.id = "in", .supervisor = &in})), t = SUPERVISE(0), roots[3];
+
+    note("%zu ", weft__supervisor_roots(roots, 3));
+    note("%d %d | ", weft_same(roots[0], t), weft_same(roots[1], s));
+    weft_exit(t, WEFT_ESTOP);
+    rest();
+    note("%zu ", weft__supervisor_roots(roots, 3));
+    note("%d | ", weft_same(roots[0], s));
+    weft_kill(s);
+    rest();
+    note("%zu ", weft__supervisor_roots(roots, 3));
+}
+
+/* ---- Bad luck ---------------------------------------------------------------------------------------------------------- */
+
+enum { SURVIVED = 10, NOTHING_FAILED, COMPLAINS };
+
+static long which;
+static int  failed, wrong;
+
+static void step(int error)
+{
+    failed += error != 0;
+    wrong += error && error != WEFT_EMEMORY && error != WEFT_ESTACK && error != WEFT_EGONE &&
+             error != WEFT_EUSED;
+}
+
+static weft_pid made(weft_pid who)
+{
+    if (weft_is_nobody(who))
+        step(weft_spawn_error());
+    return who;
+}
+
+static void crash_all(weft_pid s)
+{
+    weft_child_view views[9];
+    long            n = weft_children(s, views, 9);
+
+    step(n < 0 ? (int)n : 0);
+    for (long i = 0; i < n; i++)
+        if (!views[i].supervisor)
+            weft_send(views[i].who, CRASH, 1);
+    weft_sleep(weft_ms(20));
+}
+
+/* Everything that a supervisor does. */
+static void scenario(void)
+{
+    weft_supervisor   in = {.children = x_alone, .count = 1, .backoff = weft_ms(1), .max_restarts = 100};
+    weft_child        three[] = {kid("a"), {.id = "in", .supervisor = &in}, by(kid("b"), slow, weft_sec(2))};
+    weft_child        pattern = {.fn = waits_for_crash, .arg = &failed, .options.copy_bytes = sizeof failed};
+    weft_child_counts counts;
+    weft_pid          s = made(weft_supervise(&(weft_supervisor){
+                 .name = "boss", .strategy = WEFT_ONE_FOR_ALL, .children = three, .count = 3, .max_restarts = 100}));
+    weft_pid          d = made(weft_supervise(&(weft_supervisor){
+                 .strategy = WEFT_SIMPLE_DYNAMIC, .children = &pattern, .count = 1, .max_restarts = 100}));
+
+    for (int i = 0; i < 5; i++)
+        made(weft_start_child(d, NULL));
+    made(weft_start_child(d, &(weft_child){.arg = &wrong, .options.copy_bytes = sizeof wrong}));
+    crash_all(d);
+    crash_all(s);
+    made(weft_start_child(s, &(weft_child){.id = "c", .fn = waits_for_crash}));
+    step(weft_stop_child(s, "c", WEFT_NOBODY));
+    made(weft_restart_child(s, "c"));
+    step(weft_stop_child(s, "c", WEFT_NOBODY));
+    step(weft_delete_child(s, "c"));
+    step(weft_count_children(s, &counts));
+    weft_exit(s, WEFT_ESTOP);
+    weft_exit(d, WEFT_ESTOP);
+    weft_sleep(weft_sec(20));
+}
+
+static bool goes_well(void)
+{
+    failed = wrong = 0;
+    quiet = false;
+    weft_run(run_rule, (void *)scenario, .seed = 3);
+    return !failed;
+}
+
+static void fail_one(void)
+{
+    listen_to_stderr();
+    weft__memory_fail(which);
+    bool well = goes_well();
+    bool reached = weft__memory_fail(0) >= which;
+    forget_notes();
+    if (wrong || (!well && !reached))
+        note("%d steps failed, %d of them strangely; ", failed, wrong);
+    if (!goes_well())
+        note("%d steps failed afterwards; ", failed);
+    if (counted().spawned != counted().ended || weft__supervisor_roots(NULL, 0))
+        note("somebody is left; ");
+    const char *said = what_was_said();
+    if (leaks() || strstr(noted(), "; ")) {
+        fprintf(stderr, "with allocation %ld failing: %s\n%s", which, noted(), said);
+        _exit(COMPLAINS);
+    }
+    _exit(reached ? SURVIVED : NOTHING_FAILED);
+}
+
+Test(supervisor, survives_that_any_allocation_fails, .timeout = 120)
+{
+    int bad = 0;
+
+    for (which = 1; which < 10000; which++) {
+        int status = in_child(fail_one);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == NOTHING_FAILED)
+            break;
+        bool good = WIFEXITED(status) && WEXITSTATUS(status) == SURVIVED;
+        cr_expect(good, "allocation %ld: wait status %x", which, status);
+        bad += !good;
+        cr_assert_lt(bad, 10, "and so on");
+    }
+    cr_expect_gt(which, 40, "there are more allocations than that");
 }
