@@ -138,44 +138,4 @@ bool weft__rules_too_often(const weft_supervisor *how, struct weft__past *past, 
 /* How long to wait before the next restart. */
 int64_t weft__rules_delay(const weft_supervisor *how, struct weft__delay *delay, int64_t now);
 
-/* ---- supervise.c, supervisor.c ---------------------------------------------------------- */
-
-/* What a supervisor is asked: by weft__supervise, and by the public calls. */
-struct weft__begin {
-    struct weft__spec     *spec;
-    const weft_supervisor *how;    /* in spec */
-    bool                   linked; /* to who asks */
-    bool                   root;   /* who asks is no supervisor */
-};
-enum weft__order_kind {
-    WEFT__ORDER_START,
-    WEFT__ORDER_STOP,
-    WEFT__ORDER_RESTART,
-    WEFT__ORDER_DELETE,
-    WEFT__ORDER_LIST,
-    WEFT__ORDER_COUNT
-};
-struct weft__order {
-    enum weft__order_kind kind;
-    struct weft__spec    *spec;   /* what to start; of others, the id; or NULL */
-    uint64_t              number; /* a pid, or for how many there is room */
-};
-struct weft__answer {
-    int      error;
-    uint64_t number; /* a pid, or how many there are */
-    void    *block;  /* views, or counts */
-};
-void weft__supervise_unbegun(void *begin);
-void weft__supervise_unheard(void *order);
-void weft__supervise_unread(void *answer);
-WEFT_MESSAGE_OWNING(WEFT__BEGIN, weft__supervise_unbegun, struct weft__begin);
-WEFT_MESSAGE_OWNING(WEFT__ORDER, weft__supervise_unheard, struct weft__order);
-WEFT_MESSAGE_OWNING(WEFT__ANSWER, weft__supervise_unread, struct weft__answer);
-
-/* A supervisor, linked to the calling one; it takes `spec`. WAITS until its children are started. Nobody: see
- * weft_spawn_error. */
-weft_pid weft__supervise(struct weft__spec *spec, const weft_child *what);
-/* What it is spawned with. */
-weft_fn *weft__supervisor_fn(void);
-
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "runtime/children.h"
 #include "runtime/fast.h"
+#include "runtime/supervisor.h"
 
 void weft__supervise_unbegun(void *begin) { weft__spec_put(((struct weft__begin *)begin)->spec); }
 void weft__supervise_unheard(void *order) { weft__spec_put(((struct weft__order *)order)->spec); }

@@ -12,36 +12,21 @@
  *   I3  Pids are never used again, so news of one that is not in the table, or does not run, is old.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "runtime/children.h"
 #include "runtime/parts.h"
+#include "runtime/supervisor.h"
 #include "sched/clock.h"
 
 enum { WATCHED = 1, ASKED = 2, KILLED = 4 }; /* what a child was told */
 
-struct supervisor {
-    struct weft__spec     *spec;
-    const weft_supervisor *how; /* in spec */
-    weft_pid               self;
-    weft_pid               parent; /* if it is linked to it */
-    struct weft__children  table;
-    struct weft__past      past;
-    struct weft__delay     delay; /* of a group; else each child has its own */
-    int64_t                due;   /* when the group that WAITS is started */
-    bool                   over;  /* it stops, and ends with `reason` */
-    int                    reason;
-    struct supervisor     *next_root, **root_at; /* if no supervisor started it */
-};
-
 /* ---- the roots ------------------------------------------------------------------------------------------ */
 
-static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
-static struct supervisor *roots; /* under lock */
+static pthread_mutex_t          lock = PTHREAD_MUTEX_INITIALIZER;
+static struct weft__supervisor *roots; /* under lock */
 
-static void be_root(struct supervisor *s)
+static void be_root(struct weft__supervisor *s)
 {
     pthread_mutex_lock(&lock);
     s->next_root = roots;
@@ -52,7 +37,7 @@ static void be_root(struct supervisor *s)
     pthread_mutex_unlock(&lock);
 }
 
-static void be_root_no_more(struct supervisor *s)
+static void be_root_no_more(struct weft__supervisor *s)
 {
     pthread_mutex_lock(&lock);
     if (s->root_at) {
@@ -68,7 +53,7 @@ size_t weft__supervisor_roots(weft_pid *to, size_t room)
     size_t n = 0;
 
     pthread_mutex_lock(&lock);
-    for (struct supervisor *s = roots; s; s = s->next_root, n++)
+    for (struct weft__supervisor *s = roots; s; s = s->next_root, n++)
         if (n < room)
             to[n] = s->self;
     pthread_mutex_unlock(&lock);
@@ -77,7 +62,7 @@ size_t weft__supervisor_roots(weft_pid *to, size_t room)
 
 /* ---- what it hears -------------------------------------------------------------------------------------- */
 
-static void end_with(struct supervisor *s, int reason)
+static void end_with(struct weft__supervisor *s, int reason)
 {
     if (!s->over)
         s->reason = reason;
@@ -85,7 +70,7 @@ static void end_with(struct supervisor *s, int reason)
 }
 
 /* False: it is no child of ours that runs. */
-static bool child_ended(struct supervisor *s, weft_pid who, int reason)
+static bool child_ended(struct weft__supervisor *s, weft_pid who, int reason)
 {
     struct weft__child *c = weft__children_of_pid(&s->table, who);
 
@@ -97,7 +82,7 @@ static bool child_ended(struct supervisor *s, weft_pid who, int reason)
 }
 
 /* Only a link tells of an end: what a child says by weft_exit is said by a stranger. */
-static void hear(struct supervisor *s, const struct weft_exited *e)
+static void hear(struct weft__supervisor *s, const struct weft_exited *e)
 {
     if (e->linked && child_ended(s, e->who, e->reason))
         return;
@@ -117,7 +102,7 @@ static weft_span until(int64_t when)
 static int64_t later(int64_t span) { return weft__clock_after(span < 0 ? 0 : span); }
 
 /* Until something is heard of a child, or it is time. */
-static void listen(struct supervisor *s, int64_t time)
+static void listen(struct weft__supervisor *s, int64_t time)
 {
     weft_msg *m = weft_receive_within(until(time), WEFT_EXIT, WEFT_DOWN);
 
@@ -141,7 +126,7 @@ static bool tell(struct weft__child *c, bool kill)
     return c->told & WATCHED && c->told & (kill ? KILLED : ASKED);
 }
 
-static bool tell_all(struct supervisor *s, bool kill)
+static bool tell_all(struct weft__supervisor *s, bool kill)
 {
     bool told = true;
 
@@ -152,7 +137,7 @@ static bool tell_all(struct supervisor *s, bool kill)
 }
 
 /* One child, or, if that is NULL, all at once, which are as `what` says. */
-static void stop(struct supervisor *s, struct weft__child *c, const weft_child *what)
+static void stop(struct weft__supervisor *s, struct weft__child *c, const weft_child *what)
 {
     int64_t span = weft__rules_shutdown(what), deadline = later(span);
     bool    kill = span < 0, told = false;
@@ -170,8 +155,10 @@ static void stop(struct supervisor *s, struct weft__child *c, const weft_child *
         weft__children_set(&s->table, c, WEFT__CHILD_STOPPED);
 }
 
+void weft__supervisor_stop(struct weft__supervisor *s, struct weft__child *c) { stop(s, c, c->what); }
+
 /* In reverse order, down to `first`; those that are to be started again wait for it. */
-static void stop_from(struct supervisor *s, struct weft__child *first, bool again)
+static void stop_from(struct weft__supervisor *s, struct weft__child *first, bool again)
 {
     struct weft__child *c = weft__children_last(&s->table), *before;
     bool                done = !c;
@@ -180,7 +167,7 @@ static void stop_from(struct supervisor *s, struct weft__child *first, bool agai
         before = weft__children_before(&s->table, c);
         done = c == first || !before;
         if (c->state == WEFT__CHILD_RUNS)
-            stop(s, c, c->what);
+            weft__supervisor_stop(s, c);
         if (weft__rules_forgets(s->how, c->what))
             weft__children_remove(&s->table, c);
         else
@@ -188,7 +175,7 @@ static void stop_from(struct supervisor *s, struct weft__child *first, bool agai
     }
 }
 
-static void stop_all(struct supervisor *s)
+static void stop_all(struct weft__supervisor *s)
 {
     if (s->how->strategy == WEFT_SIMPLE_DYNAMIC)
         stop(s, NULL, s->how->children);
@@ -208,8 +195,7 @@ static weft_pid spawn(struct weft__spec *spec, const weft_child *what)
     return weft_spawn_with(what->fn, what->arg, &o, sizeof o);
 }
 
-/* 0 or the error. `what` may be another than that in the table, which knows less. */
-static int start_as(struct supervisor *s, struct weft__child *c, const weft_child *what)
+int weft__supervisor_start(struct weft__supervisor *s, struct weft__child *c, const weft_child *what)
 {
     weft_pid who = spawn(c->spec, what);
 
@@ -219,10 +205,13 @@ static int start_as(struct supervisor *s, struct weft__child *c, const weft_chil
     return 0;
 }
 
-static int start(struct supervisor *s, struct weft__child *c) { return start_as(s, c, c->what); }
+static int start(struct weft__supervisor *s, struct weft__child *c)
+{
+    return weft__supervisor_start(s, c, c->what);
+}
 
 /* All are in the table. An error: none runs. */
-static int start_all(struct supervisor *s)
+static int start_all(struct weft__supervisor *s)
 {
     int error = 0;
 
@@ -244,12 +233,12 @@ static int start_all(struct supervisor *s)
 
 /* ---- starting again ------------------------------------------------------------------------------------- */
 
-static void again_together(struct supervisor *s);
-static void again_alone(struct supervisor *s, struct weft__child *c);
+static void again_together(struct weft__supervisor *s);
+static void again_alone(struct weft__supervisor *s, struct weft__child *c);
 
 /* It has ended, or could not be started: once more, unless that is too often. What could not be started is tried again
  * from the loop, so that others are heard in between. */
-static void fail(struct supervisor *s, struct weft__child *c)
+static void fail(struct weft__supervisor *s, struct weft__child *c)
 {
     bool    group = weft__rules_is_group(s->how), has_ended = c->state == WEFT__CHILD_ENDED;
     int64_t now = weft__clock_now();
@@ -274,7 +263,7 @@ static void fail(struct supervisor *s, struct weft__child *c)
         again_alone(s, c);
 }
 
-static void again_together(struct supervisor *s)
+static void again_together(struct weft__supervisor *s)
 {
     s->due = WEFT__NEVER;
     for (struct weft__child *c = weft__children_first(&s->table); c && !s->over;
@@ -289,7 +278,7 @@ static void again_together(struct supervisor *s)
     }
 }
 
-static void again_alone(struct supervisor *s, struct weft__child *c)
+static void again_alone(struct weft__supervisor *s, struct weft__child *c)
 {
     if (start(s, c))
         fail(s, c);
@@ -297,7 +286,7 @@ static void again_alone(struct supervisor *s, struct weft__child *c)
         c->restarts++;
 }
 
-static void think_of(struct supervisor *s, struct weft__child *c)
+static void think_of(struct weft__supervisor *s, struct weft__child *c)
 {
     if (weft__rules_restarts(c->what->restart, c->reason))
         fail(s, c);
@@ -307,14 +296,14 @@ static void think_of(struct supervisor *s, struct weft__child *c)
         weft__children_set(&s->table, c, WEFT__CHILD_STOPPED);
 }
 
-static int64_t next_due(const struct supervisor *s)
+static int64_t next_due(const struct weft__supervisor *s)
 {
     int64_t alone = s->table.first_due ? s->table.first_due->due : WEFT__NEVER;
 
     return alone < s->due ? alone : s->due;
 }
 
-static void start_due(struct supervisor *s)
+static void start_due(struct weft__supervisor *s)
 {
     if (next_due(s) == WEFT__NEVER || weft__clock_now() < next_due(s))
         return;
@@ -324,200 +313,11 @@ static void start_due(struct supervisor *s)
         again_alone(s, s->table.first_due);
 }
 
-/* ---- what it is asked ----------------------------------------------------------------------------------- */
-
-/* It is in the table. */
-static int start_new(struct supervisor *s, struct weft__child *c, const weft_child *what,
-                     struct weft__answer *answer)
-{
-    int error = start_as(s, c, what);
-
-    if (error)
-        weft__children_remove(&s->table, c);
-    else
-        answer->number = c->who.id;
-    return error;
-}
-
-/* What only needs its argument to be started has it in the order, and not in the table. */
-static int start_dynamic(struct supervisor *s, const struct weft__order *o, struct weft__answer *answer)
-{
-    const weft_child   *pattern = s->how->children, *given = o->spec ? o->spec->how.children : NULL;
-    weft_child          what = *pattern;
-    bool                own = given && pattern->restart != WEFT_TEMPORARY;
-    struct weft__child *c;
-
-    if (given && (given->fn || given->supervisor || given->id || pattern->supervisor))
-        return WEFT_EINVALID;
-    if (given) {
-        what.arg = given->arg;
-        what.options.copy_bytes = given->options.copy_bytes;
-    }
-    struct weft__spec *spec = own ? weft__spec_copy_child(&what) : weft__spec_share(s->spec);
-    if (!spec)
-        return WEFT_EMEMORY;
-    if (!(c = weft__children_add(&s->table, spec, own ? spec->how.children : pattern))) {
-        weft__spec_put(spec);
-        return WEFT_EMEMORY;
-    }
-    return start_new(s, c, &what, answer);
-}
-
-static int start_child(struct supervisor *s, const struct weft__order *o, struct weft__answer *answer)
-{
-    const weft_child   *what = o->spec ? o->spec->how.children : NULL;
-    struct weft__child *c;
-
-    if (s->how->strategy == WEFT_SIMPLE_DYNAMIC)
-        return start_dynamic(s, o, answer);
-    int error = weft__spec_check_child(what);
-    if (error)
-        return error;
-    if (what->id && weft__children_of_id(&s->table, what->id))
-        return WEFT_EUSED;
-    if (!(c = weft__children_add(&s->table, o->spec, what)))
-        return WEFT_EMEMORY;
-    weft__spec_share(o->spec);
-    return start_new(s, c, what, answer);
-}
-
-static struct weft__child *meant(struct supervisor *s, const struct weft__order *o)
-{
-    if (o->spec)
-        return weft__children_of_id(&s->table, o->spec->how.children->id);
-    return weft__children_of_pid(&s->table, (weft_pid){o->number});
-}
-
-static int stop_child(struct supervisor *s, const struct weft__order *o)
-{
-    struct weft__child *c = meant(s, o);
-
-    if (!c)
-        return WEFT_EGONE;
-    if (c->state == WEFT__CHILD_RUNS)
-        stop(s, c, c->what);
-    if (weft__rules_forgets(s->how, c->what))
-        weft__children_remove(&s->table, c);
-    else
-        weft__children_set(&s->table, c, WEFT__CHILD_STOPPED);
-    return 0;
-}
-
-static int restart_child(struct supervisor *s, const struct weft__order *o, struct weft__answer *answer)
-{
-    struct weft__child *c = meant(s, o);
-
-    if (!c)
-        return WEFT_EGONE;
-    if (c->state != WEFT__CHILD_STOPPED)
-        return WEFT_EUSED;
-    int error = start(s, c);
-    answer->number = error ? 0 : c->who.id;
-    return error;
-}
-
-static int delete_child(struct supervisor *s, const struct weft__order *o)
-{
-    struct weft__child *c = meant(s, o);
-
-    if (!c)
-        return WEFT_EGONE;
-    if (c->state != WEFT__CHILD_STOPPED)
-        return WEFT_EUSED;
-    weft__children_remove(&s->table, c);
-    return 0;
-}
-
-static weft_child_view view_of(const struct weft__child *c)
-{
-    weft_child_view view = {.who = c->state == WEFT__CHILD_RUNS ? c->who : WEFT_NOBODY,
-                            .restart = c->what->restart,
-                            .supervisor = c->what->supervisor,
-                            .restarting = c->state == WEFT__CHILD_WAITS,
-                            .restarts = c->restarts};
-
-    if (c->what->id)
-        memcpy(view.id, c->what->id, strnlen(c->what->id, sizeof view.id - 1));
-    return view;
-}
-
-static int list(struct supervisor *s, const struct weft__order *o, struct weft__answer *answer)
-{
-    size_t           n = 0, room = o->number < s->table.count ? o->number : s->table.count;
-    weft_child_view *views = room ? weft__memory_get(room * sizeof *views) : NULL;
-
-    if (room && !views)
-        return WEFT_EMEMORY;
-    for (struct weft__child *c = weft__children_first(&s->table); n < room;
-         c = weft__children_next(&s->table, c))
-        views[n++] = view_of(c);
-    answer->block = views;
-    answer->number = s->table.count;
-    return 0;
-}
-
-static int count(struct supervisor *s, struct weft__answer *answer)
-{
-    weft_child_counts  *counts = weft__memory_get(sizeof *counts);
-    struct weft__child *c = weft__children_first(&s->table);
-
-    if (!counts)
-        return WEFT_EMEMORY;
-    *counts = (weft_child_counts){.specs = s->table.count, .active = s->table.running};
-    if (s->how->strategy == WEFT_SIMPLE_DYNAMIC) {
-        counts->specs = 1;
-        *(s->how->children->supervisor ? &counts->supervisors : &counts->workers) = s->table.count;
-    } else {
-        for (; c; c = weft__children_next(&s->table, c))
-            ++*(c->what->supervisor ? &counts->supervisors : &counts->workers);
-    }
-    answer->block = counts;
-    return 0;
-}
-
-static int obey(struct supervisor *s, const struct weft__order *o, struct weft__answer *answer)
-{
-    if (s->how->strategy == WEFT_SIMPLE_DYNAMIC &&
-        (o->kind == WEFT__ORDER_RESTART || o->kind == WEFT__ORDER_DELETE ||
-         (o->kind == WEFT__ORDER_STOP && o->spec)))
-        return WEFT_EINVALID; /* its children have no names */
-    switch (o->kind) {
-    case WEFT__ORDER_START:
-        return start_child(s, o, answer);
-    case WEFT__ORDER_STOP:
-        return stop_child(s, o);
-    case WEFT__ORDER_RESTART:
-        return restart_child(s, o, answer);
-    case WEFT__ORDER_DELETE:
-        return delete_child(s, o);
-    case WEFT__ORDER_LIST:
-        return list(s, o, answer);
-    case WEFT__ORDER_COUNT:
-        return count(s, answer);
-    }
-    return WEFT_EINVALID;
-}
-
-/* The answer is made first: what was done, and could not be told, would be done twice. Without memory for it the request
- * is dropped, which tells that. */
-static void take_order(struct supervisor *s, weft_msg *m)
-{
-    weft_msg *answer = weft_make(WEFT__ANSWER);
-
-    weft_keep(m);
-    if (answer) {
-        struct weft__answer *body = weft_edit(answer, WEFT__ANSWER);
-        body->error = obey(s, weft_get(m, WEFT__ORDER), body);
-        weft_reply_pass(m, answer);
-    }
-    weft_drop(m);
-}
-
 /* ---- its life ------------------------------------------------------------------------------------------- */
 
 static void clear_away(void *supervisor)
 {
-    struct supervisor *s = supervisor;
+    struct weft__supervisor *s = supervisor;
 
     be_root_no_more(s);
     weft__children_free(&s->table);
@@ -526,16 +326,16 @@ static void clear_away(void *supervisor)
 }
 
 /* From here on nothing that others do ends it but weft_kill. NULL: no memory. */
-static struct supervisor *make(weft_pid parent, const struct weft__begin *begin)
+static struct weft__supervisor *make(weft_pid parent, const struct weft__begin *begin)
 {
-    struct supervisor *s = weft_alloc(sizeof *s);
+    struct weft__supervisor *s = weft_alloc(sizeof *s);
 
     if (!s)
         return NULL;
-    *s = (struct supervisor){.how = begin->how,
-                             .self = weft_self(),
-                             .parent = begin->linked ? parent : WEFT_NOBODY,
-                             .due = WEFT__NEVER};
+    *s = (struct weft__supervisor){.how = begin->how,
+                                   .self = weft_self(),
+                                   .parent = begin->linked ? parent : WEFT_NOBODY,
+                                   .due = WEFT__NEVER};
     weft__children_make(&s->table);
     if (weft_defer(clear_away, s))
         return NULL;
@@ -547,11 +347,11 @@ static struct supervisor *make(weft_pid parent, const struct weft__begin *begin)
 }
 
 /* Answers whoever began it. An error: its parent is not to end with it, but to hear of it by the answer. */
-static struct supervisor *begin(weft_msg *m)
+static struct weft__supervisor *begin(weft_msg *m)
 {
-    weft_msg          *answer = weft_make(WEFT__ANSWER);
-    struct supervisor *s = answer ? make(weft_sender(m), weft_get(m, WEFT__BEGIN)) : NULL;
-    int                error = s ? start_all(s) : WEFT_EMEMORY;
+    weft_msg                *answer = weft_make(WEFT__ANSWER);
+    struct weft__supervisor *s = answer ? make(weft_sender(m), weft_get(m, WEFT__BEGIN)) : NULL;
+    int                      error = s ? start_all(s) : WEFT_EMEMORY;
 
     if (error)
         weft_unlink(weft_sender(m));
@@ -563,7 +363,7 @@ static struct supervisor *begin(weft_msg *m)
     return error ? NULL : s;
 }
 
-static void serve(struct supervisor *s)
+static void serve(struct weft__supervisor *s)
 {
     while (!s->over) {
         struct weft__child *c = weft__children_news(&s->table);
@@ -575,7 +375,7 @@ static void serve(struct supervisor *s)
         if (m && weft_is(m, WEFT_EXIT))
             hear(s, weft_get(m, WEFT_EXIT));
         else if (m && weft_is(m, WEFT__ORDER))
-            take_order(s, m);
+            weft__orders_take(s, m);
         if (!s->over)
             start_due(s);
     }
@@ -583,7 +383,7 @@ static void serve(struct supervisor *s)
 
 static void supervisor(void *unused)
 {
-    struct supervisor *s = begin(weft_keep(weft_receive(WEFT__BEGIN)));
+    struct weft__supervisor *s = begin(weft_keep(weft_receive(WEFT__BEGIN)));
 
     (void)unused;
     if (!s)
