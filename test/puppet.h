@@ -44,7 +44,7 @@ bool lives(weft_pid puppet);
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
-/* Resident, in bytes. */
+/* Resident, in bytes; 0 with AddressSanitizer. */
 size_t resident(void);
 /* In a system of one worker: until memory_is_back there are `left` cells for messages and signals, and the next that asks
  * for other memory, or for more cells, gets none. */
