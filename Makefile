@@ -99,6 +99,8 @@ $(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -Wa,--noexecstack -MMD -MP -c -o $@ $<
 
+# What belongs to Weft can be told at run time (base/code.h).
+$(OBJECTS): INCLUDE += -include base/mark.h
 $(LIBRARY): $(OBJECTS)
 $(BUILD)/libhelp.a: $(call objects,$(HELP))
 $(BUILD)/%.a:

@@ -68,6 +68,8 @@ enum {
     WEFT__SMALL_BODY = 24,
 
     WEFT__STACK_DEFAULT = 64 * 1024,
+    /* For handlers of fatal signals, beside what the kernel needs: ours take 8 KiB, a sanitizer's take more. */
+    WEFT__FAULT_STACK = 128 * 1024,
 
     /* Distinct message types in a process: a mistake if there are more. A message has 16 bits for them. */
     WEFT__TYPES_MAX = 1 << 16,

@@ -18,6 +18,9 @@ static atomic_bool    used;       /* relaxed: a misordered set-up is the user's 
 static atomic_long    fail_after; /* relaxed: a counter that only tests set, while nothing else runs */
 static atomic_long    made;
 
+/* Nobody leaves a thread in the middle of an allocator: so it is no matter that its address may be kept. */
+static _Thread_local volatile bool calling;
+
 static bool must_fail(void)
 {
     atomic_fetch_add_explicit(&made, 1, memory_order_relaxed);
@@ -30,18 +33,28 @@ void *weft__memory_get(size_t bytes)
     atomic_store_explicit(&used, true, memory_order_relaxed);
     if (must_fail())
         return NULL;
-    return user.get ? user.get(bytes, user.with) : malloc(bytes);
+    if (!user.get)
+        return malloc(bytes);
+    calling = true;
+    void *block = user.get(bytes, user.with);
+    calling = false;
+    return block;
 }
 
 void weft__memory_put(void *block)
 {
     if (!block)
         return;
-    if (user.put)
-        user.put(block, user.with);
-    else
+    if (!user.put) {
         free(block);
+        return;
+    }
+    calling = true;
+    user.put(block, user.with);
+    calling = false;
 }
+
+bool weft__memory_is_calling(void) { return calling; }
 
 void *weft__memory_reserve(size_t bytes)
 {

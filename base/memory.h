@@ -15,6 +15,9 @@
 void *weft__memory_get(size_t bytes); /* not zeroed; NULL: none */
 void  weft__memory_put(void *block);
 
+/* The user's allocator runs in this thread; in a signal handler too. */
+bool weft__memory_is_calling(void);
+
 /* Reserves address space, readable and writable, backed by zeroed pages when touched. NULL: none. */
 void *weft__memory_reserve(size_t bytes);
 

@@ -405,6 +405,12 @@ void weft__stack_flush(struct weft__stack_cache *cache)
 
 size_t weft__stack_count(void) { return atomic_load_explicit(&carved_in_all, memory_order_relaxed); }
 
+void weft__stack_clear(struct weft__stack *s)
+{
+    madvise(base_of(s), size_of(s->size_class), MADV_DONTNEED); /* refused to locked memory: it stays */
+    weft__guard_renew(base_of(s));
+}
+
 bool weft__stack_intact(const struct weft__stack *s) { return weft__guard_intact(base_of(s)); }
 
 /* From below, as a frame with a large array may leave pages in the middle untouched. A page that is swapped out

@@ -68,6 +68,8 @@ static inline bool weft__stack_short(unsigned size_class)
 /* How deep it ever was since its pages were last given to the kernel: bytes from its lowest touched page to its
  * end, in whole pages. 0: untouched. */
 size_t weft__stack_used(const struct weft__stack *s);
+/* Gives its pages back: all of it was used, for once. Nobody needs what is in them. */
+void weft__stack_clear(struct weft__stack *s);
 /* How many stacks there are, in use or free. */
 size_t weft__stack_count(void);
 

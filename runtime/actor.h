@@ -202,6 +202,9 @@ struct weft__lane {
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
     _Atomic uint64_t   spawned, ended, dead_letters, late_responses, full_drops;
     struct weft__lane *next_lane, *next_idle; /* lane.c */
+    struct weft__stack
+         *rescue;  /* fault.c: where an actor ends whose own ran over; NULL: that ends the process */
+    void *walking; /* fault.c: where a handler goes on that met a bad frame; or NULL */
 };
 
 extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;

@@ -281,6 +281,32 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
     weft__switch_leave(weft__switch_fresh(l->spare, weft__loop), NULL);
 }
 
+static _Noreturn void end_overflowed(void)
+{
+    struct weft__lane  *l = weft__lane();
+    struct weft__actor *a = l->self;
+
+    weft__ending_run(l, a);
+    weft__stack_clear(a->stack ? a->stack : l->spare);
+    weft__loop_end(l, a, WEFT_ESTACK);
+}
+
+/* Its deferred functions may need more than this: then the rescue stack is changed for a larger one. */
+void weft__loop_overflowed(void)
+{
+    struct weft__lane  *l = weft__lane();
+    unsigned            want = wanted_class(l, l->self);
+    struct weft__stack *s = NULL;
+
+    if (weft__ending_has_functions(l->self) && l->rescue->size_class != want)
+        s = weft__stack_get(&l->stacks, want);
+    if (!s)
+        end_overflowed();
+    weft__stack_put(&l->stacks, l->rescue);
+    l->rescue = s;
+    weft__switch_leave(weft__switch_fresh(s, end_overflowed), NULL);
+}
+
 /* Goes on with the loop on a stack of the size that `a` asked for, and runs it there. */
 static __attribute__((noinline)) void run_on(struct weft__lane *l, struct weft__actor *a, unsigned size_class)
 {

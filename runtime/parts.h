@@ -301,7 +301,9 @@ void weft__loop_give_way(struct weft__lane *l, struct weft__actor *a);
 /* A thread has no turn to give away, but may be ended there, too. */
 void           weft__loop_heed(struct weft__lane *l, struct weft__actor *a);
 _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int reason);
-void           weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
+/* On the rescue stack: the calling actor's own ran over, and it ends. */
+void weft__loop_overflowed(void);
+void weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
 /* ---- look.c ----------------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@
 
 #include "fibers/switch.h"
 #include "runtime/actor.h"
+#include "runtime/fault.h"
 #include "sched/clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,31 +45,48 @@ static void name_thread(unsigned i)
     pthread_setname_np(pthread_self(), name);
 }
 
+/* What a worker's thread needs: 0, or there is none of it. */
+static int equip(struct weft__lane *l, struct weft__fault_stack *handlers)
+{
+    if (!l)
+        return WEFT_EMEMORY;
+    l->spare = weft__stack_get(&l->stacks, stack_class);
+    if (!l->spare)
+        return WEFT_ESTACK;
+    int error = weft__fault_enter(l, handlers, stack_class);
+    if (error) {
+        weft__stack_put(&l->stacks, l->spare);
+        l->spare = NULL;
+    }
+    return error;
+}
+
 /* A worker's thread: enters the loop on a spare stack, and comes back here when it is told to stop. */
 static void *work(void *arg)
 {
-    struct start        *start = arg;
-    struct weft__worker *worker = weft__crew_worker(start->i);
-    struct weft__lane   *l = weft__lane_need();
-    struct weft__stack  *s = l ? weft__stack_get(&l->stacks, stack_class) : NULL;
+    struct start            *start = arg;
+    struct weft__worker     *worker = weft__crew_worker(start->i);
+    struct weft__lane       *l = weft__lane_need();
+    struct weft__fault_stack handlers;
+    int                      error = equip(l, &handlers);
 
     name_thread(start->i);
     pthread_mutex_lock(&lock);
-    start->found = !l ? WEFT_EMEMORY : !s ? WEFT_ESTACK : 0;
+    start->found = error;
     pthread_cond_broadcast(&has_ended);
     pthread_mutex_unlock(&lock);
-    if (!s)
+    if (error)
         return NULL;
     weft__lane_lock(); /* weft__thread_release_all looks at it */
     l->worker = l->sender = worker;
     l->exceptions = weft__exceptions_here(&l->no_exceptions);
     weft__lane_unlock();
-    l->spare = s;
     l->stack_class = stack_class;
     l->stack_bytes = (size_t)WEFT__STACK_SMALLEST << stack_class;
-    weft__switch_away(&l->home, weft__switch_fresh(s, weft__loop), NULL, NULL, NULL);
+    weft__switch_away(&l->home, weft__switch_fresh(l->spare, weft__loop), NULL, NULL, NULL);
     weft__stack_put(&l->stacks, l->spare);
     l->spare = NULL;
+    weft__fault_leave(l, &handlers);
     weft__lane_leave();
     return NULL;
 }
@@ -162,19 +180,22 @@ static int start(const weft_config *how)
 
     if (state != NONE)
         return WEFT_EBUSY;
-    if (class < 0 || workers == 0)
+    if (class < 0 || workers == 0 || (unsigned)how->overflow > WEFT_OVERFLOW_ISOLATE)
         return WEFT_EINVALID;
     stack_class = (unsigned)class;
     weft__crew_when_idle = weft__stack_cool;
     weft__later_prepare();
     weft__crew_reset(workers, seed);
     weft__clock_virtual(seed != 0);
+    weft__fault_begin(how->overflow);
     state = STARTING; /* start_threads lets go of the lock */
     int error = start_threads(workers);
     if (!error && dumps_on_quit(how) && (error = weft__signals_dump())) {
         weft__crew_stop();
         join_threads();
     }
+    if (error)
+        weft__fault_end();
     state = error ? NONE : RUNNING;
     pthread_cond_broadcast(&has_ended);
     return error;
@@ -296,6 +317,7 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
     weft__actor_forget_extras(l); /* of those that this thread took down */
     weft__signals_end();
     pthread_mutex_lock(&lock);
+    weft__fault_end();
     state = NONE;
     return result;
 }

@@ -1,0 +1,105 @@
+/* frames.c - see frames.h.
+ *
+ * SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 The Weft authors
+ *
+ * The walk is that of the compiler's own library, by the tables that exceptions need. It allocates nothing. To find a
+ * table it takes no lock with a C library of today (_dl_find_object), with older ones the loader's, which the same
+ * thread may take again.
+ */
+#include "runtime/frames.h"
+
+#include <string.h>
+#include <unwind.h>
+
+#include "base/code.h"
+
+enum { OWN = 1, WEFT, FOREIGN, UNKNOWN };
+
+static bool is_program(const struct weft__module *m) { return !*m->path; }
+
+static bool is_c_library(const struct weft__module *m)
+{
+    const char *slash = strrchr(m->path, '/');
+
+    return strncmp(slash ? slash + 1 : m->path, "libc.", 5) == 0;
+}
+
+static int whose(struct weft__frames *f, uintptr_t pc)
+{
+    if (weft__code_is_ours(pc))
+        return WEFT;
+    if (f->whose && pc - f->module.first < f->module.end - f->module.first)
+        return f->whose;
+    if (!weft__symbols_module(pc, &f->module))
+        return f->whose = 0, FOREIGN;
+    if (is_program(&f->module)) /* without a loader the C library is in there, and nobody can tell */
+        return f->whose = f->module.has_loader ? OWN : UNKNOWN;
+    return f->whose = f->module.base == f->home && !is_c_library(&f->module) ? OWN : FOREIGN;
+}
+
+static void object(struct weft__frames *f, enum weft__frames_found found, uintptr_t pc)
+{
+    if (f->foreign && !(f->found == found && f->in_foreign))
+        return; /* the first says enough; of somebody else's, the one that was called */
+    f->foreign = true;
+    f->found = found;
+    f->where = pc;
+}
+
+/* `inner`: there is no other further in. */
+static void judge(struct weft__frames *f, uintptr_t pc, bool inner)
+{
+    int who = whose(f, pc);
+
+    if (who == WEFT && inner)
+        object(f, WEFT__FRAMES_FOREIGN, pc);
+    else if (who == OWN && f->in_weft)
+        object(f, WEFT__FRAMES_CALLED, pc);
+    else if (who == FOREIGN)
+        object(f, WEFT__FRAMES_FOREIGN, pc);
+    else if (who == UNKNOWN)
+        object(f, WEFT__FRAMES_LOST, pc);
+    f->in_foreign = who == FOREIGN;
+    f->in_weft |= who == WEFT;
+    f->ended = who == WEFT && (uintptr_t)_Unwind_FindEnclosingFunction((void *)pc) == f->last;
+}
+
+static void show(struct weft__frames *f, uintptr_t pc)
+{
+    if (f->count && !f->more && f->shown[f->count - 1].pc == pc) {
+        f->shown[f->count - 1].times++;
+    } else if (f->count < WEFT__FRAMES_SHOWN) {
+        f->shown[f->count].pc = pc;
+        f->shown[f->count++].times = 1;
+    } else {
+        f->more++;
+    }
+}
+
+static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
+{
+    struct weft__frames *f = frames;
+    int                  exact = 0;
+    uintptr_t            pc = _Unwind_GetIPInfo(c, &exact), sp = _Unwind_GetCFA(c);
+
+    if (!f->begun && pc != f->pc)
+        return _URC_NO_REASON; /* the handler's own */
+    if (!pc || (f->begun && sp < f->low) || sp > f->high || sp < f->sp)
+        return _URC_NORMAL_STOP;
+    judge(f, exact ? pc : pc - 1, !f->begun);
+    show(f, pc);
+    f->begun = true;
+    f->sp = sp;
+    return f->ended ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+void weft__frames_walk(struct weft__frames *f)
+{
+    f->found = WEFT__FRAMES_LOST;
+    if (f->function && weft__symbols_module(f->function, &f->module))
+        f->home = f->module.base;
+    _Unwind_Backtrace(visit, f);
+    if (!f->foreign && f->ended && weft__code_is_known())
+        f->found = WEFT__FRAMES_OWN;
+}
