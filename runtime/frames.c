@@ -47,12 +47,12 @@ static void object(struct weft__frames *f, enum weft__frames_found found, uintpt
     f->where = pc;
 }
 
-/* `inner`: there is no other further in. */
-static void judge(struct weft__frames *f, uintptr_t pc, bool inner)
+/* `code` lies in the call that will return to pc; or, in the innermost frame, both are the same. */
+static void judge(struct weft__frames *f, uintptr_t pc, uintptr_t code)
 {
-    int who = whose(f, pc);
+    int who = whose(f, code);
 
-    if (who == WEFT && inner)
+    if (who == WEFT && !f->begun)
         object(f, WEFT__FRAMES_FOREIGN, pc);
     else if (who == OWN && f->in_weft)
         object(f, WEFT__FRAMES_CALLED, pc);
@@ -62,7 +62,7 @@ static void judge(struct weft__frames *f, uintptr_t pc, bool inner)
         object(f, WEFT__FRAMES_LOST, pc);
     f->in_foreign = who == FOREIGN;
     f->in_weft |= who == WEFT;
-    f->ended = who == WEFT && (uintptr_t)_Unwind_FindEnclosingFunction((void *)pc) == f->last;
+    f->ended = who == WEFT && (uintptr_t)_Unwind_FindEnclosingFunction((void *)code) == f->last;
 }
 
 static void show(struct weft__frames *f, uintptr_t pc)
@@ -81,13 +81,14 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
 {
     struct weft__frames *f = frames;
     int                  exact = 0;
-    uintptr_t            pc = _Unwind_GetIPInfo(c, &exact), sp = _Unwind_GetCFA(c);
+    uintptr_t            pc = _Unwind_GetIPInfo(c, &exact);
+    uintptr_t            sp = f->begun ? _Unwind_GetCFA(c) : f->sp; /* it knows not that of the first */
 
     if (!f->begun && pc != f->pc)
         return _URC_NO_REASON; /* the handler's own */
     if (!pc || (f->begun && sp < f->low) || sp > f->high || sp < f->sp)
         return _URC_NORMAL_STOP;
-    judge(f, exact ? pc : pc - 1, !f->begun);
+    judge(f, pc, exact ? pc : pc - 1);
     show(f, pc);
     f->begun = true;
     f->sp = sp;

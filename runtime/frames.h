@@ -31,9 +31,9 @@ enum weft__frames_found {
 };
 
 struct weft__frames {
-    /* Given: where it begins; between which addresses the stack lies; the actor's function, and the one at the stack's
-     * end, beyond which nobody looks. */
-    uintptr_t pc, low, high, function, last;
+    /* Given: where it begins, and its stack pointer there; between which addresses the stack lies; the actor's function,
+     * and the one at the stack's end, beyond which nobody looks. */
+    uintptr_t pc, sp, low, high, function, last;
     /* Found. */
     enum weft__frames_found found;
     uintptr_t               where;
@@ -45,7 +45,6 @@ struct weft__frames {
     } shown[WEFT__FRAMES_SHOWN];
     /* The walk's own. */
     bool                begun, in_weft, in_foreign, ended, foreign;
-    uintptr_t           sp;
     struct weft__module module; /* of the last frame */
     int                 whose;
     uintptr_t           home; /* where the actor's module begins */
