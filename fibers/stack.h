@@ -39,6 +39,11 @@ struct weft__stack_cache {
     unsigned            count[WEFT__STACK_CLASSES];
 };
 
+static inline size_t weft__stack_bytes(const struct weft__stack *s) /* its guard included */
+{
+    return (size_t)WEFT__STACK_SMALLEST << s->size_class;
+}
+
 /* The size class for a stack of at least `bytes` usable bytes, or -1: too large. */
 int weft__stack_class(size_t bytes);
 

@@ -200,11 +200,11 @@ struct weft__lane {
     struct later    *fired;     /* later.c: done, to be cleared away */
     struct weft_msg *doomed;    /* later.c: could not be sent, to be buried */
     /* Written by this thread; read by weft_count: relaxed, a little old is fine. */
-    _Atomic uint64_t   spawned, ended, dead_letters, late_responses, full_drops;
-    struct weft__lane *next_lane, *next_idle; /* lane.c */
-    struct weft__stack
-         *rescue;  /* fault.c: where an actor ends whose own ran over; NULL: that ends the process */
-    void *walking; /* fault.c: where a handler goes on that met a bad frame; or NULL */
+    _Atomic uint64_t    spawned, ended, dead_letters, late_responses, full_drops;
+    struct weft__lane  *next_lane, *next_idle; /* lane.c */
+    struct weft__stack *rescue;                /* fault.c: where an actor ends whose own ran over; or NULL */
+    void               *walking;  /* fault.c: where a handler goes on that met a bad frame; or NULL */
+    bool                has_said; /* why it is about to abort */
 };
 
 extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;

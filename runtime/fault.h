@@ -10,8 +10,37 @@
 #define WEFT__FAULT_H
 
 #include <signal.h>
+#include <ucontext.h> /* with _GNU_SOURCE */
 
 #include "runtime/actor.h"
+#include "runtime/frames.h"
+
+/* One signal, while it is handled. */
+struct weft__fault {
+    const char         *name; /* of the signal */
+    int                 signal;
+    siginfo_t          *info;
+    ucontext_t         *context;
+    struct weft__lane  *lane;
+    struct weft__actor *actor;
+    struct weft__stack *stack; /* that it came on; NULL: a thread's own */
+    bool                overflow;
+    struct weft__frames frames; /* when they have been walked */
+};
+
+/* ---- report.c: on stderr, in a handler --------------------------------------------------- */
+
+/* What happened to whom; and, after the walk, where. */
+void weft__report_what(const struct weft__fault *f);
+void weft__report_where(const struct weft__fault *f);
+/* What comes of an overflow, where more than one thing could. */
+void weft__report_end(const struct weft__fault *f, bool alone);
+
+/* ---- fault.c ------------------------------------------------------------------------------ */
+
+bool weft__fault_is_raised(const siginfo_t *info); /* by an instruction */
+/* Weft had called what the actor was in. */
+bool weft__fault_is_called(const struct weft__fault *f);
 
 /* A worker's thread's own. */
 struct weft__fault_stack {

@@ -36,6 +36,8 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     fprintf(stderr, "weft: %s: %s\n", name_of(l->self, who, sizeof who), what);
     if (!l->destroying && (l->deferring || (l->worker && l->self)))
         weft_end(reason);
+    if (l->self)
+        l->has_said = true;
     abort();
 }
 
