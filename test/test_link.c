@@ -734,8 +734,8 @@ static void spawns_without_memory(void *arg)
     weft_trap(true);
     for (int left = -1; left < 9 && weft_is_nobody(p); left++) {
         memory_is_gone(left);
-        weft__memory_fail(left < 0 ? 1
-                                   : 2); /* the first is for what an actor with bonds has more than others */
+        /* the first is for what an actor with bonds has more than others; from then on that is kept for the next */
+        weft__memory_fail(left == 0 ? 2 : 1);
         p = weft_spawn(fresh, NULL, .link = true, .monitor = &ref);
         int error = weft_spawn_error();
         memory_is_back();
