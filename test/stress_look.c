@@ -7,7 +7,7 @@
  * fibers with bounded mailboxes, and threads. A player that has had enough ends, and the next one has its place; so many
  * balls are lost, and new ones come until enough were thrown. Meanwhile fibers and threads look at the players, at those
  * that have just ended, and at some who rest: who wait for ever for something that does not come, with messages that they
- * have skipped. Checked:
+ * have skipped; and at a thread that waits for that with a time, again and again. Checked:
  *   - each ball is caught or lost, once, and the game comes to an end: nobody sleeps on a ball, or over its time;
  *   - who rests is seen to rest, by every look, with as many messages as it has, and longer each time;
  *   - what is told of one that waits is what it may wait for; nobody is there who has ended;
@@ -201,6 +201,18 @@ static void rests(void *arg)
     weft_receive(HOME);
 }
 
+static _Atomic uint64_t watcher;
+
+/* Nothing but its time ever wakes it. */
+static void *watches_the_clock(void *unused)
+{
+    watcher = weft_self().id;
+    while (!over)
+        if (weft_receive_within(weft_us(20), HOME))
+            hunt_complain("a message for nobody", 0, 0);
+    return unused;
+}
+
 /* ---- Lookers --------------------------------------------------------------------------------------------- */
 
 struct looker {
@@ -288,8 +300,13 @@ static void look_at_all(struct looker *l)
 
 static void look_around(struct looker *l)
 {
-    for (int i = 0; i < 20; i++)
+    weft_view v;
+    weft_fn  *fn;
+
+    for (int i = 0; i < 20; i++) {
         look_at_player(l);
+        weft__look((weft_pid){watcher}, &v, &fn);
+    }
     look_at_rest(l, (unsigned)(draw(&l->random) % RESTING));
     if (draw(&l->random) % 64 == 0)
         look_at_all(l);
@@ -318,7 +335,7 @@ static void *looks_as_thread(void *arg)
 
 /* ---- The game -------------------------------------------------------------------------------------------- */
 
-static pthread_t threads[THREADS + LOOKERS];
+static pthread_t threads[THREADS + LOOKERS + 1];
 
 static void begin_all(void)
 {
@@ -334,6 +351,7 @@ static void begin_all(void)
         begin(i, i);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, plays_as_thread, (void *)(uintptr_t)(PLACES - THREADS + i));
+    pthread_create(&threads[THREADS + LOOKERS], NULL, watches_the_clock, NULL);
     for (unsigned i = 0; i < 2 * LOOKERS; i++)
         lookers[i].random = i + 1;
     for (unsigned i = 0; i < LOOKERS; i++) {
@@ -350,7 +368,7 @@ static void end_all(void)
     over = true;
     for (unsigned i = 0; i < LOOKERS; i++)
         weft_receive(HOME);
-    for (unsigned i = 0; i < THREADS + LOOKERS; i++)
+    for (unsigned i = 0; i <= THREADS + LOOKERS; i++)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < RESTING; i++)
         weft_send((weft_pid){resting[i]}, HOME);
