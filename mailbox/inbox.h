@@ -11,13 +11,14 @@
  *      EMPTY 0 --push--> newest message --push--> newer message     any thread
  *      EMPTY   --park--> PARKED(generation, wait)                   the reader, once off its stack (a thread: on it)
  *      PARKED  --push, or the wait's timer--> EMPTY                 who moves it owns the reader until it is queued
+ *      PARKED  --look--> EMPTY --> the same PARKED                  who looks owns it so long (look.c), or queues it
  *      list    --take--> EMPTY                                      the reader
  *      any     --close-> CLOSED                                     the reader; final for this generation
  *
  *   I1  PARKED is published only when `in` is empty, the reader's registers are saved and nobody is on its stack.
- *   I2  Whoever moves PARKED to EMPTY owns the reader, and alone may write `in`, until it has queued it.
+ *   I2  Whoever moves PARKED to EMPTY owns the reader, and alone may write `in`, until it has queued or parked it.
  *   I3  Else only the reader touches `in`.
- *   I4  Each PARKED is left exactly once: by one push (which puts its message straight into `in`), or one timer.
+ *   I4  Each PARKED is left exactly once: by one push (which puts its message straight into `in`), timer, or look.
  *   I5  A message reachable from `word` is fully written (pair A).
  *   I6  What the reader wrote before it parked is seen by the one who wakes it (pair B).
  *   I7  A push compares `word` but never follows it, and take empties it whole: a recycled address is harmless.
@@ -105,7 +106,7 @@ static inline struct weft_msg *weft__inbox_take(struct weft__inbox *box, uint64_
     return oldest;
 }
 
-/* Reader only, off its stack (I1). False: a message came first, and the reader is still the caller's. */
+/* The reader's owner only, off its stack (I1). False: a message came first, and the reader is still the caller's. */
 static inline bool weft__inbox_park(struct weft__inbox *box, uint64_t parked)
 {
     uint64_t empty = WEFT__INBOX_EMPTY;
@@ -115,7 +116,7 @@ static inline bool weft__inbox_park(struct weft__inbox *box, uint64_t parked)
                                                    memory_order_relaxed);
 }
 
-/* A timer, with the word of the wait it was set for. True: the reader is the caller's, and must be queued. */
+/* A timer, or who looks, with the word of the wait. True: the reader is the caller's, and must be queued, or parked. */
 static inline bool weft__inbox_unpark(struct weft__inbox *box, uint64_t parked)
 {
     /* acquire = B. */

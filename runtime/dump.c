@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Alike are those with the same function and the same name, numbers in it aside, that do the same and wait for the same.
- * All are looked at once, one after the other, so this is no picture of one moment: an actor that ends or comes meanwhile
- * may be missing, and one that moves tells what it did when it was looked at. Only then anything is written, when nobody
- * is held up by it.
+ * Alike are those with the same function and the same name, numbers in it aside, that do the same and wait for the
+ * same. All are looked at once, one after the other, so this is no picture of one moment: an actor that ends or comes
+ * meanwhile may be missing, and one that moves tells what it did when it was looked at. Only then anything is written,
+ * when nobody is held up by it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,12 +48,12 @@ typedef struct weft_view {
 
 /* All actors there are now, in no order, as far as they fit: pass room for `room`. How many there are, then. */
 size_t weft_list(weft_pid *to, size_t room);
-/* Fills the first `size` bytes of *view: pass sizeof(weft_view). 0, or WEFT_EGONE: it has ended, and *view is as it was.
- * Any thread; not from signal handlers. All three are safe while the system runs at full speed: nobody waits for who
- * looks, but for a moment who sends to the very actor looked at does more work, and a thread is woken. */
+/* Fills the first `size` bytes of *view: pass sizeof(weft_view). 0, or WEFT_EGONE: it has ended, and *view is as it
+ * was. Any thread; not from signal handlers. All three are safe while the system runs at full speed: an actor that
+ * waits is taken from its wait for a moment, and then waits on as before; a thread is woken, and waits on. */
 int weft_look(weft_pid who, weft_view *view, size_t size);
 /* Writes a table: a line for each actor; those that are alike (the same function and name, but for numbers, the same
- * state, waiting for the same) share one, with their number. What has a range in a line tells the least and the most. */
+ * state, waiting for the same) share one, with their number, and with the least and the most where they differ. */
 void weft_dump(FILE *to);
 
 /* How many messages the calling actor's waits have tested and left, each once a wait; 0 if it is none. */
