@@ -792,6 +792,8 @@ static inline bool give_monitor(struct weft__lane *l, struct weft__actor *parent
 int weft__bonds_give(struct weft__lane *l, struct weft__actor *parent, struct weft__actor *child, bool link,
                      weft_ref *monitor)
 {
+    if (!parent) /* a destroy function spawns where no actor runs */
+        return WEFT_EINVALID;
     if (!weft__actor_extra(parent) || !weft__actor_extra(child))
         return WEFT_EMEMORY;
     if (link && !give_link(l, parent, child))

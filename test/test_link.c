@@ -519,6 +519,36 @@ static void spawns_what_can_not_be(void *arg)
 
 Test(link, of_a_spawn_that_fails_tells_nothing) { in_each_form(spawns_what_can_not_be, "1 1 1"); }
 
+/* A message that was sent later to one who has ended: it is destroyed where no actor runs. */
+static void spawns_from_nowhere(void *body)
+{
+    weft_ref ref;
+    weft_pid p = weft_spawn(ends_at_once, NULL, .link = true, .monitor = &ref);
+
+    note("%d %s", weft_is_nobody(p), weft_spawn_error() == WEFT_EINVALID ? "invalid" : "?");
+    weft_send(*(weft_pid *)body, GO);
+}
+WEFT_MESSAGE_OWNING(THING, spawns_from_nowhere, weft_pid);
+
+static void sends_a_thing_later(void *arg)
+{
+    weft_pid p = puppet(FIBER);
+
+    (void)arg;
+    weft_monitor(p);
+    ends(p, 0);
+    weft_receive(WEFT_DOWN);
+    weft_send_after(weft_ms(1), p, THING, weft_self().id);
+    weft_receive(GO);
+}
+
+Test(link, of_spawn_needs_a_caller)
+{
+    cr_expect_eq(weft_run(sends_a_thing_later, NULL, .workers = 1), 0);
+    cr_expect_str_eq(noted(), "1 invalid");
+    cr_expect_eq(counted().spawned, counted().ended);
+}
+
 /* ---- many --------------------------------------------------------------------------------------------------------- */
 
 enum { MANY = 10000 };
