@@ -15,7 +15,7 @@
 
 #include "help.h"
 
-enum { POOLS = 6, ROUNDS = 4, ASKERS = 3, STARTS = 3000 };
+enum { POOLS = 6, ROUNDS = 4, ASKERS = 3, STARTS = 400 };
 
 static atomic_long  begun, ended, failed; /* relaxed: counters, read when all is over */
 static atomic_ulong seeds = 88172645463325252ul;
