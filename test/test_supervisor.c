@@ -1576,6 +1576,40 @@ RULE(is_a_root_unless_a_supervisor_started_it, "2 1 1 | 1 1 | 0 ")
     note("%zu ", weft__supervisor_roots(roots, 3));
 }
 
+static void note_function(weft_pid who)
+{
+    weft_view view;
+
+    weft_look(who, &view, sizeof view);
+    note("%s %s", view.name, view.function);
+}
+
+RULE(is_shown_by_its_name_and_as_a_supervisor, "boss supervisor")
+{
+    note_function(SUPERVISE(.name = "boss"));
+}
+
+static void asks_in_a_handler(void *s, weft_msg *m)
+{
+    weft_child_counts counts;
+    weft_pid          mine = SUPERVISE(CHILDREN(kid("b")));
+
+    (void)m;
+    note("%d ", weft_count_children(*(weft_pid *)s, &counts));
+    note_children(mine);
+}
+
+static void reacts(void *s) { weft_react(asks_in_a_handler, s, GO); }
+
+RULE(is_started_and_asked_in_handlers, "+a +b 0 (b) ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+    weft_pid r = weft_spawn(reacts, &s, .copy_bytes = sizeof s);
+
+    weft_send(r, GO);
+    weft_sleep(weft_ms(1));
+}
+
 /* ---- Bad luck ---------------------------------------------------------------------------------------------------------- */
 
 enum { SURVIVED = 10, NOTHING_FAILED, COMPLAINS };
