@@ -336,10 +336,14 @@ int      weft_cancel(weft_ref timer);
 
 /* ---- 11. The system ---------------------------------------------------------------------------------- */
 
+/* A fatal signal in an actor (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) is reported on stderr: the actor, its frames,
+ * of an overflow how large the stack was; then it goes on to the handler that was there before the system began, or
+ * ends the process. A handler that is set later stands in place of Weft's: let it call that. An overflow ends: */
 enum weft_overflow {
-    WEFT_OVERFLOW_FATAL,  /* the process, as any segmentation fault, after a report on stderr */
-    WEFT_OVERFLOW_ISOLATE /* that actor only, with WEFT_ESTACK; the process where that is not safe: in the C library, in
-                           * Weft, or in a function that one of them has called */
+    WEFT_OVERFLOW_FATAL,  /* the process, as any segmentation fault */
+    WEFT_OVERFLOW_ISOLATE /* that actor only, with WEFT_ESTACK, if it was in its own code: in the program, linked
+                           * dynamically, or in the library of its function. The process, if it was in any other code
+                           * (the C library, Weft, another library), or in a function that such code had called */
 };
 
 typedef struct weft_config { /* all zero: the defaults */

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/case.h>
+#include <weft/supervisor.h>
 
 #include "fibers/stack.h"
 #include "help.h"
@@ -457,6 +458,39 @@ Test(fault, of_one_stack_of_ten_thousand_leaves_the_others_at_their_work)
 {
     said_by(one_of_many);
     cr_expect_str_eq(noted(), "1 again, sum 200000");
+}
+
+/* ---- Supervised ---------------------------------------------------------------------------------------------- */
+
+static atomic_int starts;
+
+static void overflows_at_first(void *boss)
+{
+    weft_sleep(weft_ms(1));
+    if (++starts <= 3)
+        overflows(NULL);
+    weft_send(*(weft_pid *)boss, N, starts);
+    weft_receive(GO);
+}
+
+static void supervises(void *arg)
+{
+    static weft_pid  me;
+    const weft_child child = {.fn = overflows_at_first, .arg = &me};
+
+    (void)arg;
+    me = weft_self();
+    weft_pid s = weft_supervise(&(weft_supervisor){.max_restarts = 3, .children = &child, .count = 1});
+    note("%d", *weft_get(weft_receive(N), N));
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    weft_receive(WEFT_DOWN);
+}
+
+Test(fault, of_a_stack_is_for_a_supervisor_as_any_end)
+{
+    said_by(supervises);
+    cr_expect_str_eq(noted(), "4");
 }
 
 /* ---- Where it is not safe ----------------------------------------------------------------------------------- */
