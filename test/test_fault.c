@@ -606,6 +606,34 @@ Test(fault, of_an_address_names_the_actor_and_the_place)
         "#0 reads_nothing");
 }
 
+#ifdef __x86_64__
+/* Where its caller is found is told by a register, as it does not know how large its frame is. */
+static __attribute__((noinline)) void loses_its_caller(size_t bytes)
+{
+    char *room = __builtin_alloca(bytes);
+
+    memset(opaque(room), 0, bytes);
+    __asm__ volatile("movq $64, %%rbp\n\tmovl $0, 8" : : : "memory");
+    memset(opaque(room), 0, bytes);
+}
+
+static void is_lost(void *arg)
+{
+    loses_its_caller(*(unsigned char *)opaque("a") + (size_t)(uintptr_t)arg);
+    note("never");
+}
+
+Test(fault, with_frames_that_can_not_be_followed_is_reported_as_far_as_they_can)
+{
+    const char *said;
+    int         status = dies(is_lost, WEFT_OVERFLOW_FATAL, NULL, &said);
+
+    cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+    HAS(said, "weft: SIGSEGV for address 0x8 in actor (", "#0 loses_its_caller");
+    cr_expect(!strstr(said, "is_lost+0x"), "%s", said);
+}
+#endif
+
 static void raises_fpe(void *arg)
 {
     (void)arg;
