@@ -131,7 +131,8 @@ $(TESTS) $(STRESS) $(SAMPLES): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
 LIMIT := 180
 # ThreadSanitizer's shadow does not fit every address layout that a kernel may choose.
 RUN   := $(if $(filter thread,$(subst $(comma), ,$(SAN))),$(shell setarch -R true 2>/dev/null && echo setarch -R))
-TIMED  = timeout -k 5 $(LIMIT) $(RUN)
+# What waits for ever is to say so, rather than to be ended when its time is over.
+TIMED  = WEFT_DEADLOCK=1 timeout -k 5 $(LIMIT) $(RUN)
 
 test: $(TESTS)
 	@bad=0; for t in $(TESTS); do echo "-- $$t"; $(TIMED) $$t --color=never || bad=1; done; exit $$bad

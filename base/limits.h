@@ -44,6 +44,15 @@ enum {
      * than a turn of plain messages, shorter than people notice. */
     WEFT__STUCK_NS = 500000,
 
+    /* What stands in the way of a system's rest may go without a sound: the pause until it is looked at again, first
+     * and at most. A second is soon enough to be told of a deadlock, and costs an idle process nothing one could see. */
+    WEFT__ASK_MIN_NS = 1000000,
+    WEFT__ASK_MAX_NS = 1000000000,
+
+    /* How long an actor that was killed may take to its next wait, and then a worker to come back, before it is left
+     * behind: longer than a system call that does return, shorter than whoever waits for the stop has patience. */
+    WEFT__GRACE_NS = 500000000,
+
     WEFT__WORKERS_MAX = 256,
 
     /* Cells that travel between threads together. The way back costs 24 ns a cell at 64, 1 ns at 256. */

@@ -20,6 +20,19 @@
 #define WEFT__NOTES_ASAN 1
 #endif
 
+/* Threads that a tool adds to the process. */
+#define WEFT__NOTES_THREADS 0
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef WEFT__NOTES_THREADS
+#define WEFT__NOTES_THREADS 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#undef WEFT__NOTES_THREADS
+#define WEFT__NOTES_THREADS 1
+#endif
+
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
 #define WEFT__NOTES_VALGRIND 1

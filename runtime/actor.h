@@ -111,6 +111,7 @@ struct weft__extra {
     bool                resumes;
     struct weft__plan  *plan;  /* its steps and behaviours: plan.c */
     _Atomic uint32_t    woken; /* a thread's futex: bit 0, a message came; above, systems that have ended */
+    _Atomic uint32_t    heard; /* of `woken`, when it parked; rest.c reads it */
     unsigned            stack_class; /* if it is SIZED */
     weft_type         **list;        /* react's own copy of several types */
     size_t              list_room;
@@ -205,6 +206,11 @@ struct weft__lane {
     struct weft__stack *rescue;                /* fault.c: where an actor ends whose own ran over; or NULL */
     void               *walking;  /* fault.c: where a handler goes on that met a bad frame; or NULL */
     bool                has_said; /* why it is about to abort */
+    /* Under the lanes' lock. */
+    bool                      is_used; /* by a thread that there is */
+    bool                      serves;  /* that thread is Weft's own, and does nothing unasked */
+    const struct weft__actor *seen;    /* rest.c: who waited here when it looked last, and by which word */
+    uint64_t                  seen_word;
 };
 
 extern WEFT__HIDDEN struct weft__depot weft__messages, weft__actors;
@@ -240,6 +246,8 @@ static inline struct weft__lane *weft__lane(void)
 
 struct weft__lane *weft__lane_need(void); /* makes one; NULL: no memory */
 void               weft__lane_leave(void);
+/* This thread is Weft's own, and does nothing unasked. */
+void               weft__lane_serves(struct weft__lane *l);
 struct weft__lane *weft__lane_each(struct weft__lane *before); /* under the lanes' lock */
 void               weft__lane_lock(void), weft__lane_unlock(void);
 static inline void weft__lane_count(_Atomic uint64_t *counter)

@@ -63,6 +63,8 @@ struct weft__lane *__attribute__((noinline)) weft__lane_need(void)
         idle_lanes = l->next_idle;
     else
         l = new_lane();
+    if (l)
+        l->is_used = true;
     pthread_mutex_unlock(&lock);
     if (l) {
         weft__lane_here = l;
@@ -102,8 +104,16 @@ void __attribute__((noinline)) weft__lane_leave(void)
     weft__lane_here = &nowhere;
     pthread_setspecific(at_thread_end, NULL);
     pthread_mutex_lock(&lock);
+    l->is_used = l->serves = false;
     l->next_idle = idle_lanes;
     idle_lanes = l;
+    pthread_mutex_unlock(&lock);
+}
+
+void weft__lane_serves(struct weft__lane *l)
+{
+    pthread_mutex_lock(&lock);
+    l->serves = true;
     pthread_mutex_unlock(&lock);
 }
 

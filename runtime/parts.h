@@ -259,6 +259,8 @@ int weft__wait_until(struct weft__actor *a, int64_t deadline);
 /* TIMED, and its deadline has passed. */
 bool weft__wait_is_over(struct weft__actor *a);
 void weft__wait_done(struct weft__actor *a);
+/* False: it is of a wait that is done, and wakes nobody. */
+bool weft__wait_timer_counts(const struct weft__timer *t);
 /* Waits on its stack until a message comes, or the time is over: NULL. `current` is what was received, afterwards. */
 struct weft_msg *weft__wait_block(struct weft__lane *l, struct weft__actor *a, weft_span time);
 
@@ -314,6 +316,26 @@ void weft__look_function(weft_fn *fn, char *room, size_t size);
 size_t   weft__look_slots(void);
 weft_pid weft__look_into(size_t slot);
 
+/* ---- down.c ----------------------------------------------------------------------------- */
+
+/* Ends all that is left, while no worker runs; or, if some were abandoned, what can be had, and names the others. */
+void weft__down(struct weft__lane *l, bool all);
+
+/* ---- stop.c ----------------------------------------------------------------------------- */
+
+/* One that stops all others within that time, not queued yet; NULL: no memory. */
+struct weft__actor *weft__stop_actor(struct weft__lane *l, int64_t time);
+/* Who lives in that slot; nobody, too, if it is a thread. */
+weft_pid weft__stop_spawned(size_t slot);
+
+/* ---- rest.c ----------------------------------------------------------------------------- */
+
+/* Before the workers start: what is to be noticed. `conductor` is the lane of the thread that waits in weft_run. */
+void weft__rest_watch(unsigned workers, const struct weft__lane *conductor, bool wait_all, bool deadlock);
+void weft__rest_unwatch(void); /* from now on nothing is noticed; any thread */
+/* No actor lives but threads. It may say no while one of those begins or ends; else exact while no worker runs. */
+bool weft__rest_nobody_lives(void);
+
 /* ---- thread.c, system.c ----------------------------------------------------------------- */
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */
 struct weft_msg   *weft__thread_park(struct weft__lane *l, struct weft__actor *a, weft_span time);
@@ -322,6 +344,9 @@ void               weft__thread_end(struct weft__lane *l, struct weft__actor *a)
 void               weft__thread_sleep(weft_span time);
 void               weft__thread_release_all(void); /* the system has ended: nobody will write to them */
 void               weft__system_ended(int reason); /* the first actor has */
+void               weft__system_stopped(void);     /* all others have, or were killed */
+void               weft__system_rests(bool dead);  /* all wait for ever; or, false, none lives */
+int                weft__system_stop(struct weft__lane *l, int reason, int64_t time);
 /* A foreign thread makes an actor: between these two a system runs, and goes on running. 0 or an error. */
 int  weft__system_hold(void);
 void weft__system_release(void);

@@ -205,6 +205,8 @@ static struct weft__lane *begin(void)
 {
     struct weft__lane *l = weft__lane_need();
 
+    if (l)
+        weft__lane_serves(l);
     pthread_setname_np(pthread_self(), "weft-signals");
     pthread_mutex_lock(&lock);
     found = l ? 0 : WEFT_EMEMORY;

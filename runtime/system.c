@@ -1,4 +1,4 @@
-/* system.c - starting and ending: the workers' threads, the first actor, and what is left when it ends.
+/* system.c - starting and ending: the workers' threads, the first actor, and who sees a system to its end.
  *
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
@@ -6,9 +6,13 @@
  * One system a process at a time. `lock` guards its state, and a thread that is no worker holds it while it makes an
  * actor, so none is made in a system that is being taken down.
  *
- * Taking down happens when the workers' threads have ended. Each actor that is left is parked, or queued, or in the
- * hands of a foreign sender that took it from PARKED and is about to queue it. So: what is queued is ended; what is
- * parked is taken from PARKED, as a sender would, and ended; the rest will be in the shared queue in a moment.
+ * One thread conducts: it sleeps until the system is at its end, waits for the workers, and takes down what is left. It is
+ * the one that called weft_run; for a system that was started by need it is who stops it, or a thread made for that.
+ * What it sleeps on is a futex, because it may have to look at the clock: a stop does not rely on any worker.
+ *
+ *   RUNNING -> ENDING    the first actor has ended, or the last, or a stop is over, or nothing can move any more
+ *   ENDING  -> NONE      the conductor has taken all down
+ *   ENDING  -> STUCK     after a stop some workers did not come back; there will be no other system
  */
 #define _GNU_SOURCE /* CPU_COUNT, pthread_setname_np */
 #include <errno.h>
@@ -19,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/futex.h"
 #include "fibers/switch.h"
 #include "runtime/actor.h"
 #include "runtime/fault.h"
@@ -26,11 +31,40 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  has_ended = PTHREAD_COND_INITIALIZER;
-static enum { NONE, STARTING, RUNNING, ENDING } state; /* under lock */
-static int       result;                               /* under lock: the first actor's reason */
-static unsigned  stack_class;
-static unsigned  thread_count; /* under lock: workers that run */
-static pthread_t threads[WEFT__WORKERS_MAX];
+static enum { NONE, STARTING, RUNNING, ENDING, STUCK } state; /* under lock, as all below */
+static int              result;                               /* what weft_run returns */
+static bool             waits_for_all;                        /* it does not end with its first actor */
+static bool             is_conducted;                         /* there is a thread that sees it to its end */
+static bool             is_dead;    /* every actor waits, and nothing can wake any of them */
+static bool             is_stopped; /* by weft_stop: */
+static int64_t          stop_until; /* when the conductor waits no longer; real time */
+static uint64_t         systems_ended;
+static _Atomic uint32_t news; /* a futex: the conductor's */
+static unsigned         stack_class;
+static unsigned         thread_count; /* workers that were started */
+static pthread_t        threads[WEFT__WORKERS_MAX];
+static bool             has_left[WEFT__WORKERS_MAX]; /* those that have come back */
+
+/* Under the lock: something has changed. */
+static void tell(void)
+{
+    /* relaxed: the conductor looks at everything under the lock. */
+    atomic_fetch_add_explicit(&news, 1, memory_order_relaxed);
+    weft__futex_wake(&news);
+    pthread_cond_broadcast(&has_ended);
+}
+
+/* The conductor, under the lock, which is open meanwhile: until there is news, or it is time. */
+static void await_news(int64_t until)
+{
+    uint32_t seen = atomic_load_explicit(&news, memory_order_relaxed); /* who tells has the lock */
+
+    pthread_mutex_unlock(&lock);
+    weft__futex_wait(&news, seen, until);
+    pthread_mutex_lock(&lock);
+}
+
+/* ---- the workers' threads ------------------------------------------------------------------------------- */
 
 struct start {
     unsigned i;
@@ -65,12 +99,13 @@ static int equip(struct weft__lane *l, struct weft__fault_stack *handlers)
 static void *work(void *arg)
 {
     struct start            *start = arg;
-    struct weft__worker     *worker = weft__crew_worker(start->i);
+    unsigned                 i = start->i;
+    struct weft__worker     *worker = weft__crew_worker(i);
     struct weft__lane       *l = weft__lane_need();
     struct weft__fault_stack handlers;
     int                      error = equip(l, &handlers);
 
-    name_thread(start->i);
+    name_thread(i);
     pthread_mutex_lock(&lock);
     start->found = error;
     pthread_cond_broadcast(&has_ended);
@@ -88,6 +123,10 @@ static void *work(void *arg)
     l->spare = NULL;
     weft__fault_leave(l, &handlers);
     weft__lane_leave();
+    pthread_mutex_lock(&lock);
+    has_left[i] = true;
+    tell();
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
@@ -95,6 +134,7 @@ static int start_thread(unsigned i)
 {
     struct start start = {i, 1};
 
+    has_left[i] = false;
     if (pthread_create(&threads[i], NULL, work, &start))
         return WEFT_ESYSTEM;
     while (start.found == 1)
@@ -104,10 +144,53 @@ static int start_thread(unsigned i)
     return start.found;
 }
 
-static void join_threads(void)
+/* Under the lock, which is open meanwhile: until they have left, or it is time. */
+static void await_threads(int64_t until)
 {
-    while (thread_count)
-        pthread_join(threads[--thread_count], NULL);
+    for (unsigned i = 0; i < thread_count;) {
+        if (has_left[i])
+            i++;
+        else if (weft__clock_real_after(0) >= until)
+            return;
+        else
+            await_news(until);
+    }
+}
+
+static bool is_back(unsigned i)
+{
+    pthread_mutex_lock(&lock);
+    bool back = has_left[i];
+    pthread_mutex_unlock(&lock);
+    return back;
+}
+
+/* Not under the lock: what the program does at a thread's end may need it. False: some were left behind. */
+static bool join_threads(void)
+{
+    bool all = true;
+
+    while (thread_count) {
+        unsigned i = --thread_count;
+        if (is_back(i)) {
+            pthread_join(threads[i], NULL);
+        } else {
+            pthread_detach(threads[i]);
+            weft__crew_abandon(i);
+            all = false;
+        }
+    }
+    return all;
+}
+
+/* Under the lock, which is open meanwhile: all that run, before there is anything to run. */
+static void take_threads_back(void)
+{
+    weft__crew_stop();
+    await_threads(WEFT__NEVER);
+    pthread_mutex_unlock(&lock);
+    join_threads();
+    pthread_mutex_lock(&lock);
 }
 
 /* All of them, or none. */
@@ -120,12 +203,12 @@ static int start_threads(unsigned n)
     for (thread_count = 0; !error && thread_count < n; thread_count += !error)
         error = start_thread(thread_count);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
-        weft__crew_stop();
-        join_threads();
-    }
+    if (error)
+        take_threads_back();
     return error;
 }
+
+/* ---- settings ------------------------------------------------------------------------------------------- */
 
 static unsigned cpus_allowed(void)
 {
@@ -170,8 +253,15 @@ static bool dumps_on_quit(const weft_config *how)
     return how->dump_on_quit || from_environment("WEFT_DUMP_ON_QUIT", 0, 1, 0);
 }
 
-/* Under the lock. */
-static int start(const weft_config *how)
+static bool minds_deadlocks(const weft_config *how)
+{
+    return how->deadlock || from_environment("WEFT_DEADLOCK", 0, 1, 0);
+}
+
+/* ---- while it runs -------------------------------------------------------------------------------------- */
+
+/* Under the lock. `conductor` is the lane of who called weft_run, or NULL. */
+static int start(const weft_config *how, struct weft__lane *conductor)
 {
     uint64_t seed = chosen_seed(how);
     unsigned workers = seed ? 1 : chosen_workers(how);
@@ -186,18 +276,21 @@ static int start(const weft_config *how)
     weft__crew_when_idle = weft__stack_cool;
     weft__later_prepare();
     weft__crew_reset(workers, seed);
+    weft__rest_watch(workers, conductor, how->wait_all, conductor && minds_deadlocks(how));
     weft__clock_virtual(seed != 0);
     weft__fault_begin(how->overflow);
+    waits_for_all = how->wait_all;
+    is_conducted = conductor;
+    is_dead = is_stopped = false;
+    result = 0;
     state = STARTING; /* start_threads lets go of the lock */
     int error = start_threads(workers);
-    if (!error && dumps_on_quit(how) && (error = weft__signals_dump())) {
-        weft__crew_stop();
-        join_threads();
-    }
+    if (!error && dumps_on_quit(how) && (error = weft__signals_dump()))
+        take_threads_back();
     if (error)
         weft__fault_end();
     state = error ? NONE : RUNNING;
-    pthread_cond_broadcast(&has_ended);
+    tell();
     return error;
 }
 
@@ -209,8 +302,8 @@ int weft__system_hold(void)
     while (state == STARTING)
         pthread_cond_wait(&has_ended, &lock);
     if (state == NONE)
-        error = start(&(weft_config){0});
-    else if (state == ENDING)
+        error = start(&(weft_config){0}, NULL);
+    else if (state != RUNNING || is_stopped)
         error = WEFT_EENDED;
     if (error)
         pthread_mutex_unlock(&lock);
@@ -235,69 +328,183 @@ unsigned weft__system_workers(void)
     return n;
 }
 
+/* Under the lock. */
+static void end(void)
+{
+    state = ENDING;
+    weft__crew_stop();
+    tell();
+}
+
 void weft__system_ended(int reason)
 {
-    weft__crew_stop();
     pthread_mutex_lock(&lock);
-    result = reason;
-    state = ENDING;
-    pthread_cond_broadcast(&has_ended);
+    if (state == RUNNING && !is_stopped) {
+        result = reason;
+        if (!waits_for_all)
+            end();
+    }
     pthread_mutex_unlock(&lock);
 }
 
-static void end_left_over(struct weft__lane *l, struct weft__actor *a)
+void weft__system_stopped(void)
 {
-    weft__ending_run(l, a);
-    if (a->stack)
-        weft__stack_put(&l->stacks, a->stack);
-    a->stack = NULL;
-    a->reason = WEFT_EENDED;
-    weft__actor_end(l, a);
+    pthread_mutex_lock(&lock);
+    if (state == RUNNING)
+        end();
+    pthread_mutex_unlock(&lock);
 }
 
-static void end_queued(struct weft__lane *l)
+static bool yes(void) { return true; }
+
+/* Whoever conducts now sleeps, and under the lock nobody makes an actor but an actor. So if no worker has moved since it
+ * was found, it is true, and stays so. */
+void weft__system_rests(bool dead)
 {
-    for (struct weft__task *t; (t = weft__crew_left());)
-        end_left_over(l, (struct weft__actor *)t);
+    pthread_mutex_lock(&lock);
+    if (state == RUNNING && !is_stopped) {
+        bool found = weft__crew_at_rest(dead ? yes : weft__rest_nobody_lives);
+        is_dead = is_dead || (dead && found);
+        if (!dead && found)
+            end();
+        tell();
+    }
+    pthread_mutex_unlock(&lock);
 }
 
-/* Under the lanes' lock, because threads become actors, and end, at any time. Those have no function. */
-static bool is_ours(const struct weft__actor *a)
-{
-    weft__lane_lock();
-    bool ours = atomic_load_explicit(&a->fn, memory_order_relaxed) && a->phase != WEFT__FREE;
-    weft__lane_unlock();
-    return ours;
-}
+/* ---- the conductor -------------------------------------------------------------------------------------- */
 
-static void end_parked(struct weft__lane *l, struct weft__actor *a)
+/* Under the lock, which is open meanwhile; all workers sleep. */
+static void report_dead(void)
 {
-    while (is_ours(a)) {
-        if (weft__inbox_unpark(&a->box, a->parked)) {
-            end_left_over(l, a);
-            return;
-        }
-        end_queued(l); /* or a sender has it, and will queue it */
-        sched_yield();
+    pthread_mutex_unlock(&lock);
+    fprintf(stderr, "weft: %s\n", weft_strerror(WEFT_EDEADLOCK));
+    weft_dump(stderr);
+    pthread_mutex_lock(&lock);
+    if (state == RUNNING && !is_stopped) {
+        result = WEFT_EDEADLOCK;
+        end();
     }
 }
 
-static void take_down(struct weft__lane *l)
+/* Under the lock, which is open meanwhile: sees the system to its end. */
+static void conduct(struct weft__lane *l)
 {
-    size_t slots = atomic_load_explicit(&weft__actor_count, memory_order_relaxed);
+    while (state == RUNNING) {
+        if (is_dead && !is_stopped)
+            report_dead();
+        else if (is_stopped && weft__clock_real_after(0) >= stop_until)
+            end(); /* what stops it did not get on, either */
+        else
+            await_news(is_stopped ? stop_until : WEFT__NEVER);
+    }
+    await_threads(is_stopped ? weft__clock_real_after(WEFT__GRACE_NS) : WEFT__NEVER);
+    pthread_mutex_unlock(&lock);
+    bool all = join_threads();
+    weft__down(l, all);
+    weft__actor_forget_extras(l); /* of those that this thread took down */
+    weft__signals_end();
+    pthread_mutex_lock(&lock);
+    if (all)
+        weft__fault_end();
+    else
+        result = WEFT_ESTUCK;
+    state = all ? NONE : STUCK;
+    systems_ended++;
+    tell();
+}
 
-    end_queued(l);
-    for (size_t i = 0; i < slots; i++)
-        end_parked(l, weft__actor_block((weft_pid){i}));
-    weft__later_end_all(l);
-    weft__thread_release_all();
-    weft__timers_end();
-    weft__clock_virtual(false);
+static void *conduct_elsewhere(void *unused)
+{
+    struct weft__lane *l = weft__lane_need();
+
+    pthread_setname_np(pthread_self(), "weft-stop");
+    pthread_mutex_lock(&lock);
+    while (!l) { /* it must be done */
+        await_news(weft__clock_real_after(WEFT__GRACE_NS));
+        l = weft__lane_need();
+    }
+    conduct(l);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* 0 or an error. */
+static int start_conductor(void)
+{
+    pthread_t thread;
+    sigset_t  before;
+
+    weft__signals_block(&before);
+    int refused = pthread_create(&thread, NULL, conduct_elsewhere, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (refused)
+        return WEFT_ESYSTEM;
+    pthread_detach(thread);
+    return 0;
+}
+
+/* Under the lock. `here`: if nobody conducts yet, the caller will. */
+static int begin_stop(struct weft__lane *l, int reason, int64_t time, bool here)
+{
+    struct weft__actor *a = weft__stop_actor(l, time);
+    int                 error = !a ? WEFT_EMEMORY : is_conducted || here ? 0 : start_conductor();
+
+    if (error) {
+        if (a)
+            weft__actor_end(l, a);
+        return error;
+    }
+    int64_t patience = time < WEFT__NEVER - 2 * WEFT__GRACE_NS ? time + 2 * WEFT__GRACE_NS : WEFT__NEVER;
+    is_stopped = true;
+    stop_until = weft__clock_real_after(patience);
+    result = reason;
+    weft__rest_unwatch();
+    weft__crew_share(&a->task);
+    tell();
+    return 0;
+}
+
+/* A thread of the program's, under the lock: until it has ended. */
+static int await_stop(struct weft__lane *l)
+{
+    uint64_t before = systems_ended;
+
+    if (!is_conducted) {
+        is_conducted = true;
+        conduct(l);
+    }
+    while (systems_ended == before)
+        pthread_cond_wait(&has_ended, &lock);
+    return state == STUCK ? WEFT_ESTUCK : 0;
+}
+
+int weft__system_stop(struct weft__lane *l, int reason, int64_t time)
+{
+    bool waits = !l->worker && !weft__lane_calls(l);
+    int  error = WEFT_EGONE;
+
+    pthread_mutex_lock(&lock);
+    while (state == STARTING)
+        pthread_cond_wait(&has_ended, &lock);
+    if (state == RUNNING) {
+        error = is_stopped ? 0 : begin_stop(l, reason, time, waits);
+        if (!error && waits)
+            error = await_stop(l);
+        else
+            is_conducted = is_conducted || !error;
+    } else if (state == ENDING && waits) {
+        await_stop(l);
+    } else if (state == STUCK) {
+        error = WEFT_ESTUCK;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__lane *l)
 {
-    int error = start(how);
+    int error = start(how, l);
 
     if (error)
         return error;
@@ -305,20 +512,10 @@ static int run(weft_fn *first, void *arg, const weft_config *how, struct weft__l
     if (a) {
         weft__crew_share(&a->task);
     } else {
-        weft__crew_stop();
-        state = ENDING;
         result = WEFT_EMEMORY;
+        end();
     }
-    while (state != ENDING)
-        pthread_cond_wait(&has_ended, &lock);
-    pthread_mutex_unlock(&lock);
-    join_threads();
-    take_down(l);
-    weft__actor_forget_extras(l); /* of those that this thread took down */
-    weft__signals_end();
-    pthread_mutex_lock(&lock);
-    weft__fault_end();
-    state = NONE;
+    conduct(l);
     return result;
 }
 

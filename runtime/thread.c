@@ -120,7 +120,9 @@ struct weft_msg *weft__thread_park(struct weft__lane *l, struct weft__actor *a, 
                                                    memory_order_relaxed);
         if (ended >= ENDED && minds_the_end(a) && !weft__system_runs())
             return NULL; /* one has ended since this thread became an actor, and there is no other */
-        if (weft__inbox_park(&a->box, a->parked))
+        atomic_store_explicit(&a->extra->heard, ended & ~(uint32_t)MESSAGE, memory_order_relaxed);
+        a->parked += WEFT__INBOX_NEXT_WAIT;       /* each park has its own word: rest.c knows it by that */
+        if (weft__inbox_park(&a->box, a->parked)) /* release = R: with all that rest.c reads of it */
             awake = sleep_parked(a, until, ended & ~(uint32_t)MESSAGE);
     }
 }

@@ -231,6 +231,15 @@ static int64_t fire(struct weft__timer *t, int64_t now)
     return now + RETRY_NS;
 }
 
+bool weft__wait_timer_counts(const struct weft__timer *t)
+{
+    const struct weft__extra *x = (const struct weft__extra *)((const char *)t -
+                                                               offsetof(struct weft__extra, timer));
+
+    /* relaxed: its owner rests. */
+    return t->fire != fire || atomic_load_explicit(&x->wait, memory_order_relaxed);
+}
+
 int weft__wait_until(struct weft__actor *a, int64_t deadline)
 {
     struct weft__extra *x = weft__actor_extra(a);

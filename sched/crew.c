@@ -20,6 +20,8 @@ static bool     may_spin; /* there is a CPU for each worker */
 static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__queue   shared;       /* under lock */
 static unsigned             idle;         /* under lock: workers that sleep */
+static unsigned             roused;       /* under lock: how often one of them got up */
+static unsigned             asked_at;     /* under lock: how often when the keeper asked last (crew.h I4) */
 static struct weft__worker *sleepers;     /* under lock: those that sleep soundly, the last first */
 static struct weft__worker *keeper;       /* under lock: the sleeper that has the clock, or NULL */
 static bool                 keeper_naps;  /* under lock: it looks around now and then */
@@ -29,6 +31,8 @@ static _Atomic unsigned     shared_count; /* written under lock; relaxed reads: 
 static atomic_bool stopping; /* written under lock; relaxed: read once a turn, and by sleepers under lock */
 _Atomic unsigned   weft__crew_wanted;
 int64_t (*weft__crew_when_idle)(int64_t now);
+enum weft__rest (*weft__crew_asks)(void);
+void (*weft__crew_rests)(void);
 
 /* Under the lock, whenever one of these may have changed. */
 static void tell_wanted(void)
@@ -57,6 +61,7 @@ static struct weft__worker *pop_sleeper(void)
         sleepers = w->next;
         w->asleep = false;
         idle--;
+        roused++;
     }
     return w;
 }
@@ -295,24 +300,62 @@ static int64_t do_chores(bool all_idle)
     return weft__crew_when_idle(weft__clock_now());
 }
 
+/* Under the lock. */
+static bool all_rest(void) { return idle == worker_count && !shared.first; }
+
+/* Asks, with the lock open, whether it is for good. */
+static enum weft__rest ask(bool all_idle)
+{
+    return all_idle && weft__crew_asks ? weft__crew_asks() : WEFT__RESTS_NOT;
+}
+
+/* Under the lock: what the keeper was told. Returns when to ask again. */
+static int64_t heed(enum weft__rest found, int64_t *pause)
+{
+    if (found == WEFT__RESTS) {
+        pthread_mutex_unlock(&lock);
+        weft__crew_rests();
+        pthread_mutex_lock(&lock);
+    }
+    if (found != WEFT__RESTS_PERHAPS) {
+        *pause = WEFT__ASK_MIN_NS;
+        return WEFT__NEVER;
+    }
+    int64_t when = weft__clock_real_after(*pause);
+    *pause = *pause * 2 < WEFT__ASK_MAX_NS ? *pause * 2 : WEFT__ASK_MAX_NS;
+    return when;
+}
+
+bool weft__crew_at_rest(bool (*so)(void))
+{
+    pthread_mutex_lock(&lock);
+    bool is_so = all_rest() && roused == asked_at && so();
+    pthread_mutex_unlock(&lock);
+    return is_so;
+}
+
 /* Under the lock: has the clock, and looks around from time to time, until there is something to do. */
 static void keep(struct weft__worker *w)
 {
-    int64_t nap = WEFT__NAP_MIN_NS, chores = 0;
+    int64_t nap = WEFT__NAP_MIN_NS, pause = WEFT__ASK_MIN_NS, chores = 0;
 
     keeper = w;
     while (!shared.first && !must_stop()) {
         keeper_wakes = keeper_until(&nap, chores);
         sleep_until(w, keeper_wakes);
         bool all_idle = idle == worker_count;
+        asked_at = roused;
         pthread_mutex_unlock(&lock);
         poll_timers();
         chores = do_chores(all_idle);
-        bool found = rob_the_stuck(w) || !weft__worker_is_empty(w) ||
+        enum weft__rest rests = ask(all_idle);
+        bool            found = rob_the_stuck(w) || !weft__worker_is_empty(w) ||
                      (weft__clock_is_virtual() && weft__timers_earliest() != WEFT__NEVER);
         pthread_mutex_lock(&lock);
         if (found)
             break;
+        int64_t again = heed(rests, &pause);
+        chores = again < chores ? again : chores;
     }
     keeper = NULL;
     keeper_naps = false;
@@ -336,12 +379,13 @@ static void rest(struct weft__worker *w)
     if (!shared.first && !must_stop()) {
         idle++;
         if (keeper) {
-            if (weft__timers_earliest() < keeper_wakes)
-                ring(keeper); /* a timer was set since it fell asleep */
+            if (weft__timers_earliest() < keeper_wakes || (weft__crew_asks && all_rest()))
+                ring(keeper); /* a timer was set since it fell asleep; or it is to ask */
             sleep_soundly(w); /* who roused it counted it */
         } else {
             keep(w);
             idle--;
+            roused++;
             successor = pop_sleeper();
         }
     }
@@ -441,6 +485,16 @@ void weft__crew_reset(unsigned n, uint64_t seed)
 
 struct weft__worker *weft__crew_worker(unsigned i) { return &workers[i]; }
 
+void weft__crew_abandon(unsigned i)
+{
+    struct weft__queue list;
+    unsigned           n = weft__worker_rob(&workers[i], &list);
+
+    workers[i].is_abandoned = true;
+    if (n)
+        put_shared(&list, n);
+}
+
 struct weft__task *weft__crew_left(void)
 {
     struct weft__task *t;
@@ -449,6 +503,8 @@ struct weft__task *weft__crew_left(void)
     t = weft__queue_pop(&shared);
     pthread_mutex_unlock(&lock);
     for (unsigned i = 0; !t && i < worker_count; i++) {
+        if (workers[i].is_abandoned)
+            continue;
         weft__worker_end_turn(&workers[i]);
         workers[i].budget = 1;
         t = weft__worker_take(&workers[i]);

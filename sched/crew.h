@@ -17,6 +17,9 @@
  *       due, and takes the queues of a worker that has stood still since the last nap (worker.h).
  *   I3  When all sleep, so does the keeper, until the first timer. Then UNWATCHED is up, and the first worker that
  *       queues something wakes it to watch.
+ *   I4  If it is to be noticed that a system rests for good, the keeper asks when all sleep, with the lock open. Whoever
+ *       is told what was found looks under the lock whether anybody was roused since (weft__crew_at_rest). So it was
+ *       found while no worker ran. The last to fall asleep wakes the keeper for that.
  */
 #ifndef WEFT__CREW_H
 #define WEFT__CREW_H
@@ -79,11 +82,21 @@ void weft__crew_stop(void);
  * returns when to be called again, or WEFT__NEVER. Not in virtual time. Set before the first start. */
 extern int64_t (*weft__crew_when_idle)(int64_t now);
 
+/* When all of it has nothing to do: whether nothing ever will be. PERHAPS: something is in the way that goes without a
+ * sound, so that it is asked again. Any of the workers' threads, without the lock; NULL: nobody wants to know. */
+enum weft__rest { WEFT__RESTS_NOT, WEFT__RESTS_PERHAPS, WEFT__RESTS };
+extern enum weft__rest (*weft__crew_asks)(void);
+extern void (*weft__crew_rests)(void); /* it was found so; as above */
+/* Whether all have slept since the keeper asked, and it is so; that is asked under the lock. */
+bool weft__crew_at_rest(bool (*so)(void));
+
 /* ---- while no worker runs ----------------------------------------------------------------- */
 
 /* There will be n workers; a seed makes it one that replays. */
 void                 weft__crew_reset(unsigned n, uint64_t seed);
 struct weft__worker *weft__crew_worker(unsigned i);
+/* That worker did not come back. What is queued there is shared, as far as that can be. */
+void weft__crew_abandon(unsigned i);
 /* Takes whatever is queued anywhere, one at a time; NULL: nothing. */
 struct weft__task *weft__crew_left(void);
 

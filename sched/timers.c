@@ -129,6 +129,17 @@ bool weft__timers_unset(struct weft__timer *t)
 
 int64_t weft__timers_earliest(void) { return atomic_load_explicit(&earliest, memory_order_relaxed); }
 
+bool weft__timers_any(bool (*counts)(const struct weft__timer *t))
+{
+    bool any = false;
+
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 1; !any && i <= used; i++)
+        any = counts(heap[i]);
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 void weft__timers_poll(int64_t now)
 {
     pthread_mutex_lock(&lock);

@@ -32,6 +32,8 @@ bool weft__timers_unset(struct weft__timer *t);
 
 /* The earliest deadline, or WEFT__NEVER. Any thread; a later one may be set right after. */
 int64_t weft__timers_earliest(void);
+/* Whether one is set that counts, which is asked under the lock. */
+bool weft__timers_any(bool (*counts)(const struct weft__timer *t));
 /* Fires what is due. */
 void weft__timers_poll(int64_t now);
 /* Gives the heap's memory back; nothing is set any more. */

@@ -25,7 +25,7 @@ void weft__worker_reset(struct weft__worker *w, uint64_t seed)
     w->ready.first = w->spawned = NULL;
     w->budget = 0;
     w->random = seed;
-    w->asleep = false;
+    w->asleep = w->is_abandoned = false;
     w->seen_turns = 0;
     w->seen_at = 0;
 }

@@ -53,7 +53,8 @@ struct weft__worker {
     pthread_mutex_t claim;
     /* crew.c */
     _Atomic uint32_t     bell;
-    bool                 asleep; /* under the crew's lock, as `next` */
+    bool                 asleep;       /* under the crew's lock, as `next` */
+    bool                 is_abandoned; /* it never came back, and only a thief may touch it */
     struct weft__worker *next;
     unsigned             seen_turns; /* by the one who watches, and since when */
     int64_t              seen_at;
