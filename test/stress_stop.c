@@ -5,7 +5,7 @@
  *
  * Part 1: one system after another in this process. Threads never cease to send to pids of the present, the last and
  * older systems; others are actors that wait for messages, and get NULL when a system ends. Each system has actors in
- * every kind of wait when its first one ends. Checked: every run returns its own reason, every message was read or is
+ * every kind of wait when its first one ends, or stops all. Checked: every run returns its own reason, every message was read or is
  * a dead letter, every actor has ended.
  *
  * Part 2: a spawn that comes too late starts a system of its own, which stays; so each race between a stop and spawning
@@ -132,8 +132,15 @@ static void first(void *reason)
                                 .stack_bytes = i % 8 ? 0 : 200000);
         atomic_store_explicit(&table[draw(&random) % TABLE], p.id, memory_order_relaxed);
     }
-    switch (draw(&random) % 3) {
+    switch (draw(&random) % 5) {
     case 0:
+        break;
+    case 3: /* an orderly stop, which may be short of time */
+        weft_stop((int)(intptr_t)reason, weft_us((int64_t)(draw(&random) % 2000)));
+        weft_receive(NEVER);
+        break;
+    case 4:
+        weft_stop((int)(intptr_t)reason, weft_sec(10));
         break;
     case 1:
         weft_yield();
