@@ -41,8 +41,14 @@ __attribute__((constructor)) static void check_threads(void)
     }
 }
 
+/* An actor's end may begin anew on the stack that it is on. Then there are two for a moment: who leaves, and who begins;
+ * libco saves the one while it goes on with the other, so they must not share a record. */
 void *weft__raw_fresh(char *low, char *top, void (*entry)(void))
 {
+    enum { RECORD = 4096 }; /* room for one */
+
+    if (low == co_active())
+        low += RECORD;
     return co_derive(low, (unsigned)(top - low), entry);
 }
 
