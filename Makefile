@@ -171,7 +171,7 @@ check:
 soak: MINUTES := 60
 soak: $(BUILD)/test/stress_model
 	WEFT_CASES=100000 $<
-	@end=$$(($$(date +%s) + $(MINUTES) * 60)); round=0; \
+	@export WEFT_CHAOS_SECONDS=60; end=$$(($$(date +%s) + $(MINUTES) * 60)); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	    round=$$((round + 1)); echo "== round $$round"; \
 	    $(MAKE) -s stress && $(MAKE) -s stress SAN=thread && $(MAKE) -s test SAN=address,undefined || exit 1; \

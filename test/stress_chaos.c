@@ -54,7 +54,7 @@ WEFT_SIGNAL(DONE);
 WEFT_SIGNAL(END);
 
 static _Atomic uint64_t place[PLACES]; /* relaxed: pids of mortals that live, or did a moment ago */
-static atomic_bool      over, overflows;
+static atomic_bool      running, over, overflows;
 static atomic_int       threads_left;
 static atomic_long      bodies; /* of tokens that nobody has read or destroyed */
 static atomic_ulong     births, begun, passed, told, taken_back, heard, unlinked, answered, kills, overflown,
@@ -81,9 +81,9 @@ static weft_pid anybody(uint64_t *random)
     return (weft_pid){atomic_load_explicit(&place[below(random, PLACES)], memory_order_relaxed)};
 }
 
-static const char *any_name(uint64_t *random, char text[16])
+static const char *any_name(uint64_t *random, char text[24])
 {
-    snprintf(text, 16, "name %d", (int)below(random, NAMES));
+    snprintf(text, 24, "name %d", (int)below(random, NAMES));
     return text;
 }
 
@@ -91,7 +91,7 @@ static const char *any_name(uint64_t *random, char text[16])
 
 static void give_token(uint64_t *random, weft_pid to)
 {
-    char name[16];
+    char name[24];
 
     bodies++; /* whatever becomes of it */
     switch (below(random, 6)) {
@@ -134,7 +134,7 @@ static void end_one(uint64_t *random, weft_pid who)
 
 static void name_one(uint64_t *random, weft_pid who)
 {
-    char text[16];
+    char text[24];
 
     any_name(random, text);
     if (below(random, 4))
@@ -211,7 +211,7 @@ static void have_a_child(struct mortal *m)
 static void set_a_timer(struct mortal *m, weft_pid who)
 {
     weft_cancel(m->beats);
-    m->beats = weft_send_every(weft_us(100 + (int64_t)below(&m->random, 900)),
+    m->beats = weft_send_every(weft_ms(2 + (int64_t)below(&m->random, 40)),
                                below(&m->random, 2) ? who : weft_self(), BEAT);
 }
 
@@ -417,7 +417,7 @@ static void hear_all(struct elder *e, weft_span time)
 static void plant(struct elder *e)
 {
     static weft_fn *const kinds[] = {walks, reacts};
-    char                  name[16];
+    char                  name[24];
     int                   i = (int)below(&e->random, PLOT);
     struct mortal         m = {.random = new_random()};
     uint64_t              r = draw(&e->random);
@@ -572,6 +572,8 @@ static void *interferes(void *unused)
 {
     uint64_t random = new_random();
 
+    while (!running) /* or a timer would start a system of its own */
+        usleep(100);
     while (!over) {
         weft_pid who = anybody(&random);
         switch (below(&random, 4)) {
@@ -604,7 +606,7 @@ static long from_environment(const char *name, long otherwise)
 
 static void check_the_end(void)
 {
-    char name[16];
+    char name[24];
 
     for (int i = 0; i < NAMES; i++) {
         snprintf(name, sizeof name, "name %d", i);
@@ -629,7 +631,8 @@ static void begins(void *seconds)
         weft_pid arg[2] = {{i}, weft_self()};
         elder[i] = weft_spawn(tends, arg, .copy_bytes = sizeof arg);
     }
-    weft_sleep(weft_ms(*(long *)seconds * 1000));
+    running = true;
+    weft_sleep(weft_sec(*(long *)seconds));
     over = true;
     for (int i = 0; i < ELDERS; i++)
         weft_receive(DONE);
@@ -702,6 +705,7 @@ int main(void)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, interferes, NULL);
     int reason = weft_run(begins, &seconds, .workers = WORKERS, .overflow = WEFT_OVERFLOW_ISOLATE);
+    running = over = true; /* if it did not run */
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     if (reason)
