@@ -98,9 +98,10 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
 void weft__frames_walk(struct weft__frames *f)
 {
     f->found = WEFT__FRAMES_LOST;
+    f->foreign = !weft__code_is_known();
     if (f->function && weft__symbols_module(f->function, &f->module))
         f->home = f->module.base;
     _Unwind_Backtrace(visit, f);
-    if (!f->foreign && f->ended && weft__code_is_known())
+    if (!f->foreign && f->ended)
         f->found = WEFT__FRAMES_OWN;
 }

@@ -169,7 +169,8 @@ static void add_why(struct weft__text *t, const struct weft__fault *f)
         add_place(t, f->frames.where, f->frames.where == f->frames.pc);
         weft__text_add(t, " is not its own code, and may hold locks");
     } else {
-        weft__text_add(t, "nobody can tell whose code it was in (linked statically, or without tables)");
+        weft__text_add(
+            t, "nobody can tell whose code it was in (linked statically? -flto? no tables to unwind by?)");
     }
 }
 
