@@ -353,7 +353,9 @@ typedef struct weft_config { /* all zero: the defaults */
     enum weft_overflow overflow WEFT__INIT; /* what the overflow of a stack ends */
     bool     wait_all WEFT__INIT;    /* ends when the last of its actors has ended, not with the first */
     bool     deadlock WEFT__INIT;    /* true, or WEFT_DEADLOCK=1: when every actor waits and nothing can wake any of them,
-                                      * who waits for what is written to stderr, and the run ends with WEFT_EDEADLOCK */
+                                      * who waits for what is written to stderr, and the run ends with WEFT_EDEADLOCK.
+                                      * A timer could, or a signal that is asked for, or any thread of the process, but
+                                      * for those that wait themselves, as actors, without a time */
     bool     dump_on_quit WEFT__INIT; /* true, or WEFT_DUMP_ON_QUIT=1: on SIGQUIT a weft_dump (weft/inspect.h) to stderr */
 } weft_config;
 
@@ -364,9 +366,12 @@ typedef struct weft_config { /* all zero: the defaults */
 #define weft_run(fn, ...) weft_run_with(fn, WEFT__OPTIONS(weft_config, __VA_ARGS__))
 int weft_run_with(weft_fn *first, void *arg, const weft_config *how, size_t size);
 /* Ends the system in an orderly way: supervisors first, which stop their children, the last one first; then all others,
- * with WEFT_ESTOP; who is left when `time` is over is killed. weft_run returns `reason` then, or WEFT_ESTUCK: some are
- * in calls that do not come back; stderr names them, their threads and memory stay, and no other system can follow.
- * From an actor it returns at once; a thread of yours waits for the end, and learns the result. WEFT_EGONE: none runs. */
+ * with WEFT_ESTOP, as by weft_exit, also those that are spawned meanwhile; who is left when `time` is over is killed.
+ * Threads of yours are not ended; their receives return NULL. weft_run returns `reason` then, or WEFT_ESTUCK: some did not
+ * come back even so, in a second; stderr names them, their threads and memory stay, and no other system can follow.
+ * From an actor it returns at once; a thread of yours waits for the end, and learns the result: 0 or WEFT_ESTUCK. Who
+ * comes second waits as well, and changes nothing. WEFT_EGONE: none runs, or it is at its end anyway. WEFT_EMEMORY,
+ * WEFT_ESYSTEM: nothing was done. A system that was started by need can be stopped, too; the next need starts another. */
 int weft_stop(int reason, weft_span time);
 
 /* Where Weft's heap memory comes from: malloc and free unless you say otherwise, before anything else. Called
