@@ -93,14 +93,14 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(MARK) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -Wa,--noexecstack -MMD -MP -c -o $@ $<
+	$(COMPILE) $(MARK) -Wa,--noexecstack -MMD -MP -c -o $@ $<
 
 # What belongs to Weft can be told at run time (base/code.h).
-$(OBJECTS): INCLUDE += -include base/mark.h
+$(OBJECTS): MARK := -include base/mark.h
 $(LIBRARY): $(OBJECTS)
 $(BUILD)/libhelp.a: $(call objects,$(HELP))
 $(BUILD)/%.a:
