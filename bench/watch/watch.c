@@ -138,13 +138,34 @@ static void lives(weft_fn *life)
 static void fiber_spawn(void *unused) { (void)unused, lives(fiber_life); }
 static void react_spawn(void *unused) { (void)unused, lives(react_life); }
 
+/* ---- failures: a child that is monitored fails, and its parent is told -------------------------------- */
+
+static void fails(void *unused)
+{
+    (void)unused;
+    weft_end(1);
+}
+
+static void failure(void *unused)
+{
+    weft_ref monitor;
+
+    (void)unused;
+    while (count-- > 0) {
+        weft_spawn(fails, NULL, .monitor = &monitor);
+        weft_receive(WEFT_DOWN);
+    }
+    enough();
+}
+
 /* -------------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     weft_fn    *run;
 } cases[] = {{"fiber-hop", fiber_hop},   {"react-hop", react_hop},     {"send", send_only},
-             {"both", send_and_receive}, {"fiber-spawn", fiber_spawn}, {"react-spawn", react_spawn}};
+             {"both", send_and_receive}, {"fiber-spawn", fiber_spawn}, {"react-spawn", react_spawn},
+             {"failure", failure}};
 
 int main(int argc, char **argv)
 {
