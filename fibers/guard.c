@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* The kernel's numbers, for C libraries that are older than the kernel. Those two system calls have the same
@@ -52,8 +53,8 @@ size_t weft__guard_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* ---- The choice -------------------------------------------------------------------------------------- */
 
-/* On a real page, as the kernel may know the advice and still refuse it: to locked memory, or under seccomp. And looked
- * at, as an emulator (qemu) may take any advice and do nothing: a system call that reads it must fail. */
+/* On a real page, as the kernel may know the advice and still refuse it: to locked memory, or under seccomp. And tried,
+ * as an emulator (qemu) may take any advice and do nothing: a system call that writes there must fail. */
 static bool kernel_installs(void)
 {
     size_t page = weft__guard_bytes();
@@ -61,7 +62,8 @@ static bool kernel_installs(void)
 
     if (probe == MAP_FAILED)
         return true; /* no room for a page: not the kernel's age. place_one() falls back by itself */
-    bool works = madvise(probe, page, GUARD_INSTALL) == 0 && access(probe, F_OK) != 0 && errno == EFAULT;
+    bool works = madvise(probe, page, GUARD_INSTALL) == 0 && uname((struct utsname *)(void *)probe) != 0 &&
+                 errno == EFAULT;
     munmap(probe, page);
     return works;
 }
