@@ -316,6 +316,15 @@ void weft__look_function(weft_fn *fn, char *room, size_t size);
 size_t   weft__look_slots(void);
 weft_pid weft__look_into(size_t slot);
 
+/* ---- settings.c ------------------------------------------------------------------------- */
+
+/* As asked for, or WEFT_WORKERS, or one for each CPU that is allowed. 0: that makes no sense. */
+unsigned weft__settings_workers(const weft_config *how);
+/* The same, each with its variable. */
+uint64_t weft__settings_seed(const weft_config *how);
+bool     weft__settings_dumps(const weft_config *how);
+bool     weft__settings_deadlocks(const weft_config *how);
+
 /* ---- down.c ----------------------------------------------------------------------------- */
 
 /* Ends all that is left, while no worker runs; or, if some were abandoned, what can be had, and names the others. */

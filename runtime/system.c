@@ -14,13 +14,10 @@
  *   ENDING  -> NONE      the conductor has taken all down
  *   ENDING  -> STUCK     after a stop some workers did not come back; there will be no other system
  */
-#define _GNU_SOURCE /* CPU_COUNT, pthread_setname_np */
-#include <errno.h>
+#define _GNU_SOURCE /* pthread_setname_np */
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/futex.h"
@@ -208,63 +205,13 @@ static int start_threads(unsigned n)
     return error;
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------- */
-
-static unsigned cpus_allowed(void)
-{
-    cpu_set_t cpus;
-    int       n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-
-    return n < 1 ? 1 : n > WEFT__WORKERS_MAX ? WEFT__WORKERS_MAX : (unsigned)n;
-}
-
-/* A number of the environment; `otherwise`, and a line on stderr, if it is not one from `least` to `most`. */
-static uint64_t from_environment(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    char       *end;
-
-    if (!text || !*text)
-        return otherwise;
-    errno = 0;
-    uint64_t n = strtoull(text, &end, 0);
-    if (!*end && !errno && *text != '-' && n >= least && n <= most)
-        return n;
-    fprintf(stderr, "weft: %s=%s is not a number from %llu to %llu, and is ignored\n", name, text,
-            (unsigned long long)least, (unsigned long long)most);
-    return otherwise;
-}
-
-/* How many workers: as asked for, or WEFT_WORKERS, or one for each CPU that is allowed. 0: that makes no sense. */
-static unsigned chosen_workers(const weft_config *how)
-{
-    if (how->workers)
-        return how->workers < 1 || how->workers > WEFT__WORKERS_MAX ? 0 : (unsigned)how->workers;
-    return (unsigned)from_environment("WEFT_WORKERS", 1, WEFT__WORKERS_MAX, cpus_allowed());
-}
-
-static uint64_t chosen_seed(const weft_config *how)
-{
-    return how->seed ? how->seed : from_environment("WEFT_SEED", 0, UINT64_MAX, 0);
-}
-
-static bool dumps_on_quit(const weft_config *how)
-{
-    return how->dump_on_quit || from_environment("WEFT_DUMP_ON_QUIT", 0, 1, 0);
-}
-
-static bool minds_deadlocks(const weft_config *how)
-{
-    return how->deadlock || from_environment("WEFT_DEADLOCK", 0, 1, 0);
-}
-
 /* ---- while it runs -------------------------------------------------------------------------------------- */
 
 /* Under the lock. `conductor` is the lane of who called weft_run, or NULL. */
 static int start(const weft_config *how, struct weft__lane *conductor)
 {
-    uint64_t seed = chosen_seed(how);
-    unsigned workers = seed ? 1 : chosen_workers(how);
+    uint64_t seed = weft__settings_seed(how);
+    unsigned workers = seed ? 1 : weft__settings_workers(how);
     int class = how->stack_bytes ? weft__stack_class(how->stack_bytes)
                                  : weft__stack_class(WEFT__STACK_DEFAULT - 8192);
 
@@ -276,7 +223,7 @@ static int start(const weft_config *how, struct weft__lane *conductor)
     weft__crew_when_idle = weft__stack_cool;
     weft__later_prepare();
     weft__crew_reset(workers, seed);
-    weft__rest_watch(workers, conductor, how->wait_all, conductor && minds_deadlocks(how));
+    weft__rest_watch(workers, conductor, how->wait_all, conductor && weft__settings_deadlocks(how));
     weft__clock_virtual(seed != 0);
     weft__fault_begin(how->overflow);
     waits_for_all = how->wait_all;
@@ -285,7 +232,7 @@ static int start(const weft_config *how, struct weft__lane *conductor)
     result = 0;
     state = STARTING; /* start_threads lets go of the lock */
     int error = start_threads(workers);
-    if (!error && dumps_on_quit(how) && (error = weft__signals_dump()))
+    if (!error && weft__settings_dumps(how) && (error = weft__signals_dump()))
         take_threads_back();
     if (error)
         weft__fault_end();
