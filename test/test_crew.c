@@ -209,10 +209,11 @@ static void *other_worker(void *w)
 static bool can_rob(void)
 {
     static struct weft__worker probe;
+    static struct weft__task   its; /* the others may be queued elsewhere */
     struct weft__queue         list;
 
     weft__worker_reset(&probe, 0);
-    weft__worker_push(&probe, &tasks[0]);
+    weft__worker_push(&probe, &its);
     return weft__worker_rob(&probe, &list) == 1;
 }
 

@@ -22,7 +22,7 @@
 
 static void nothing_leaks(void) { cr_expect_not(leaks()); }
 
-TestSuite(supervisor, .fini = nothing_leaks, .timeout = 60);
+TestSuite(supervisor, .fini = nothing_leaks, .timeout = 120);
 
 WEFT_MESSAGE(CRASH, int);
 WEFT_MESSAGE(NUMBER, int);
@@ -1712,7 +1712,7 @@ static void fail_one(void)
     _exit(reached ? SURVIVED : NOTHING_FAILED);
 }
 
-Test(supervisor, survives_that_any_allocation_fails, .timeout = 120)
+Test(supervisor, survives_that_any_allocation_fails)
 {
     int bad = 0;
 
