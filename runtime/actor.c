@@ -271,11 +271,14 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     if (x->wants_letters)
         weft__letters_forget((weft_pid){weft__actor_pid(a)});
     forget_signals(a);
-    weft__plan_end(a);
+    if (x->plan)
+        weft__plan_end(a);
     if (x->why)
         weft__message_drop(l, x->why, 0);
-    weft__memory_put(x->name);
-    weft__memory_put(x->list);
+    if (x->name)
+        weft__memory_put(x->name);
+    if (x->list)
+        weft__memory_put(x->list);
     put_extra(l, x);
     a->extra = NULL;
 }

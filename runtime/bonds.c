@@ -227,7 +227,7 @@ static void tell_or_refuse(struct weft__lane *l, weft_pid from, weft_pid to, enu
 /* One more of the message that goes along with an end. Where there is no memory, none does. */
 static void carry(struct weft__lane *l, struct weft_msg *m, const struct weft_msg *why)
 {
-    struct weft__carrier carrier = {.carried = why ? weft__message_copy(l, why) : NULL};
+    struct weft__carrier carrier = {.carried = weft__message_copy(l, why)};
     struct weft__body   *body = carrier.carried ? weft__memory_get(sizeof *body + sizeof carrier) : NULL;
 
     if (!body) {
@@ -282,13 +282,15 @@ static void tell_end(struct weft__lane *l, struct weft__actor *a, struct weft_ms
         if (!of(m)->active)
             break;
         *of(m) = (struct bond){.who = self, .reason = reason};
-        carry(l, m, a->extra->why);
+        if (WEFT__RARE(a->extra->why))
+            carry(l, m, a->extra->why);
         tell_or_refuse(l, self, other, BROKEN, m);
         return;
     case WATCHED:
         of(m)->who = self;
         of(m)->reason = reason;
-        carry(l, m, a->extra->why);
+        if (WEFT__RARE(a->extra->why))
+            carry(l, m, a->extra->why);
         tell_or_refuse(l, self, other, DOWN, m);
         return;
     case WATCHING:
@@ -794,7 +796,7 @@ int weft__bonds_give(struct weft__lane *l, struct weft__actor *parent, struct we
 {
     if (!parent) /* a destroy function spawns where no actor runs */
         return WEFT_EINVALID;
-    if (!weft__actor_extra(parent) || !weft__actor_extra(child))
+    if ((!parent->extra && !weft__actor_extra(parent)) || (!child->extra && !weft__actor_extra(child)))
         return WEFT_EMEMORY;
     if (link && !give_link(l, parent, child))
         return WEFT_EMEMORY;

@@ -273,7 +273,7 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
         weft__ending_run(l, a);
     struct weft__stack *mine = a->stack;
     a->stack = NULL;
-    finish(l, a, reason);
+    finish_at_once(l, a, reason);
     if (mine)
         weft__stack_put(&l->stacks, mine);
     else if (WEFT__RARE(l->spare->size_class != l->stack_class))

@@ -70,8 +70,6 @@ void weft__plan_end(struct weft__actor *a)
 {
     struct weft__plan *p = a->extra->plan;
 
-    if (!p)
-        return;
     weft__memory_put(p->steps.items);
     weft__memory_put(p->behaviours.items);
     weft__memory_put(p);
