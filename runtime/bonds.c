@@ -205,7 +205,7 @@ static bool tell(struct weft__lane *l, weft_pid from, weft_pid to, enum kind kin
         m->to |= WEFT__INBOX_URGENT;
     }
     bool gated = a && to.id & WEFT__KIND_BOUNDED && kind != KILLS;
-    if (gated ? weft__bound_signal(l, to, m)
+    if (gated ? weft__bound_put_inner(l, to, m)
               : a && weft__actor_pid(a) == to.id && weft__send_directly(l, a, m) == 0) {
         /* release = U (wait.c): so that it looks, also where it does not wait. */
         if (kind >= BROKEN)

@@ -157,7 +157,7 @@ static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with
 static bool is_message(void *with, struct weft_msg *m)
 {
     (void)with;
-    return m->type != WEFT__TYPE_SIGNAL;
+    return m->type != WEFT__TYPE_SIGNAL && m->type != WEFT__TYPE_RESPONSE;
 }
 
 /* What waits longest; what is urgent only if there is nothing else. */
@@ -247,18 +247,24 @@ int weft__gate_put(struct weft__gate *g, struct weft_msg *m, int how, struct wef
     return error;
 }
 
-/* Responses are never refused: they go by the mailbox itself. */
-static int put_response(struct weft__lane *l, weft_pid to, struct weft_msg *m)
+bool weft__bound_put_inner(struct weft__lane *l, weft_pid to, struct weft_msg *m)
 {
-    struct weft__actor *a = weft__actor_block((weft_pid){to.id & ~WEFT__KIND_BOUNDED});
+    struct weft__gate *g = weft__gate_enter(to);
 
-    return weft__actor_pid(a) == to.id ? weft__send_directly(l, a, m) : WEFT_EGONE;
+    if (!g)
+        return false;
+    m->to = g->pid;
+    join(&g->fresh, m);
+    g->inner++;
+    weft__gate_ring(l, g);
+    weft__gate_leave(g);
+    return true;
 }
 
 static int put_at(struct weft__lane *l, weft_pid to, struct weft_msg *m, int how, struct weft_msg **dropped)
 {
     if (m->type == WEFT__TYPE_RESPONSE)
-        return put_response(l, to, m);
+        return weft__bound_put_inner(l, to, m) ? 0 : WEFT_EGONE;
     struct weft__gate *g = weft__gate_enter(to);
     if (!g)
         return WEFT_EGONE;
@@ -311,8 +317,8 @@ int weft_pass_full(weft_pid to, weft_msg *m, enum weft_full how)
 
 /* ---- the actor's own side -------------------------------------------------------------------------------------- */
 
-/* Under the lock: the first that fits of those that it has not tested in this wait, or a signal. A guard may end the
- * actor, so a message is tested where it lies. */
+/* Under the lock: the first that fits of those that it has not tested in this wait, or a response, or a signal. A guard
+ * may end the actor, so a message is tested where it lies. */
 static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, struct weft__line *line)
 {
     while (line->first) {
@@ -326,8 +332,8 @@ static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, s
     return NULL;
 }
 
-/* A new wait; or it has heard the bell; or neither, and the bell may still be in the mailbox. A message, or a signal, or
- * NULL. */
+/* A new wait; or it has heard the bell; or neither, and the bell may still be in the mailbox. A message, a response,
+ * a signal, or NULL. */
 static struct weft_msg *look_once(struct weft__lane *l, struct weft__actor *a, bool anew, bool heard)
 {
     struct weft__gate  *g = weft__gate_of(a);
@@ -349,10 +355,10 @@ static struct weft_msg *look_once(struct weft__lane *l, struct weft__actor *a, b
         dismiss(g, weft__message_bytes(m));
         lucky = weft__room_let_in(g); /* they are fresh: its next wait sees them */
     } else if (m) {
-        g->signals--;
+        g->inner--;
     }
-    if (g->signals)
-        weft__gate_ring(l, g); /* its next wait may be for no message */
+    if (g->inner || (m && !is_message(NULL, m) && (g->urgent.first || g->fresh.first)))
+        weft__gate_ring(l, g); /* its next wait may be for no message; or it does not go on for now */
     g->held = false;
     weft__gate_leave(g);
     weft__room_answer(l, lucky, 0);
@@ -384,8 +390,12 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
             return NULL;
         if (is_message(NULL, m))
             return weft__match_accept(l, a, m);
-        if (weft__bonds_arrived(l, a, m))
+        if (m->type == WEFT__TYPE_SIGNAL && weft__bonds_arrived(l, a, m))
             put_back(a, m);
+        else if (m->type == WEFT__TYPE_RESPONSE && (m = weft__wait_response(l, a, m)))
+            return m;
+        if (weft__wait_has_answer(a))
+            return NULL;
         anew = heard = false;
     }
 }
@@ -398,19 +408,6 @@ struct weft_msg *weft__bound_first(struct weft__lane *l, struct weft__actor *a)
 struct weft_msg *weft__bound_again(struct weft__lane *l, struct weft__actor *a)
 {
     return look(l, a, false, true);
-}
-
-bool weft__bound_signal(struct weft__lane *l, weft_pid to, struct weft_msg *m)
-{
-    struct weft__gate *g = weft__gate_enter(to);
-
-    if (!g)
-        return false;
-    join(&g->fresh, m);
-    g->signals++;
-    weft__gate_ring(l, g);
-    weft__gate_leave(g);
-    return true;
 }
 
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
@@ -426,7 +423,7 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     if (!m)
         m = find_in(&g->fresh, fits, with);
     if (m && !is_message(NULL, m)) {
-        g->signals--;
+        g->inner--;
     } else if (m) {
         dismiss(g, weft__message_bytes(m));
         lucky = weft__room_let_in(g);
@@ -434,6 +431,16 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     weft__gate_leave(g);
     weft__room_answer(weft__lane(), lucky, 0);
     return m;
+}
+
+void weft__bound_let_go(struct weft__actor *a)
+{
+    struct weft__gate *g = weft__gate_of(a);
+
+    if (!g->held)
+        return;
+    g->held = false;
+    weft__gate_leave(g);
 }
 
 /* All that is there, in no order. */
@@ -445,7 +452,7 @@ static struct weft_msg *empty(struct weft__gate *g)
         m->next = all;
         all = m;
     }
-    g->messages = g->bytes = g->signals = 0;
+    g->messages = g->bytes = g->inner = 0;
     return all;
 }
 
@@ -453,9 +460,7 @@ struct weft_msg *weft__bound_close(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft__gate *g = weft__gate_of(a);
 
-    if (!g->held) /* else a guard ended it */
-        pthread_mutex_lock(&g->lock);
-    g->held = false;
+    pthread_mutex_lock(&g->lock);
     g->pid = 0;
     struct weft_msg    *all = empty(g);
     struct weft__guest *turned_away = weft__room_turn_away(g);

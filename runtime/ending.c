@@ -28,6 +28,8 @@ int weft_defer(weft_fn *fn, void *arg)
     struct weft__lane *l = weft__lane();
 
     weft__send_check(l);
+    if (!fn)
+        return WEFT_EINVALID;
     if (!l->self)
         l = weft__thread_actor();
     struct weft__extra    *x = l ? weft__actor_extra(l->self) : NULL;
@@ -109,6 +111,8 @@ static _Noreturn void end(struct weft__lane *l, int reason)
 {
     if (l->deferring)
         longjmp(*(jmp_buf *)l->deferring, 1);
+    if (l->guarding)
+        weft__match_forget(l);
     if (l->worker && l->self)
         weft__loop_end(l, l->self, reason);
     if (l->self && l->self->extra)

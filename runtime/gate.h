@@ -5,17 +5,18 @@
  *
  * The pid of a bounded actor has a bit that makes it no slot that was ever used, so a send to it leaves the plain path
  * by itself. Its messages lie in the gate, behind a lock: `fresh` and `urgent` are not tested by the present wait, `old`
- * are. The actor is told by one message, the bell, which goes through its own mailbox, as responses do. Who wants to
- * wait for room is queued with its message; whoever makes room lets it in and answers it, as a request is answered.
+ * are. The actor is told by one message, the bell, which goes through its own mailbox. Who wants to wait for room is
+ * queued with its message; whoever makes room lets it in and answers it, as a request is answered.
  *
  *   I1  A gate is never freed, only used again: a sender that comes too late finds another pid under the lock.
  *   I2  The bell is in the mailbox, or its actor is about to look, whenever `rung`: so what is fresh is seen.
  *   I3  Nobody waits while there is room for the first who does.
  *   I4  waits_for is there exactly while a bounded actor is queued at that gate. A chain of them never closes: who
  *       would close it is refused. It is under `waits` and the lock of the gate it leads to. Order of locks: gate, waits.
- *   I5  Signals (bonds.c) lie among what is fresh, in their place, but for those that kill. They are not put aside, and
- *       while there are some the bell rings.
- *   I6  Guards run under the lock: they only read. Everything else of the user's (destroying, converting) runs without.
+ *   I5  Responses and signals (bonds.c) lie among what is fresh, in their place, but for signals that kill. They are never
+ *       refused and not put aside, and while there are some the bell rings.
+ *   I6  Guards run under the lock: they only read. Everything else of the user's (destroying, converting, what a guard
+ *       that ends leaves to do) runs without.
  */
 #ifndef WEFT__GATE_H
 #define WEFT__GATE_H
@@ -44,7 +45,7 @@ struct weft__gate {
     struct weft__actor *actor;
     weft_bound          limit;
     size_t              messages, bytes;
-    size_t              signals; /* among what is fresh: they need no room */
+    size_t              inner; /* responses and signals, among what is fresh: they need no room */
     struct weft__line   fresh, urgent;
     struct weft__stash  old;
     struct weft__guest *guests, *guests_last;

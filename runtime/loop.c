@@ -264,8 +264,6 @@ _Noreturn void weft__loop_end(struct weft__lane *l, struct weft__actor *a, int r
 {
     bool elsewhere = a->stack && a->phase != WEFT__RUNNING; /* on the loop's stack */
 
-    if (l->guarding)
-        weft__match_forget(l);
     weft__exceptions_take(l->exceptions); /* those that it handled are lost */
     if (elsewhere && weft__ending_has_functions(a) && l->spare->size_class != wanted_class(l, a))
         end_on(l, a, wanted_class(l, a), reason);
@@ -525,7 +523,7 @@ static __attribute__((noinline)) bool go_on_rarely(struct weft__lane *l, struct 
 {
     bool due = a->unusual & WEFT__DUE;
 
-    if (due && must_heed(a)) /* it gave way, and may never wait */
+    if (due && must_heed(a) && weft__plan_is_due(a)) /* it may never look at its mailbox */
         weft__bonds_heed(l, a);
     a->unusual &= ~(uint32_t)WEFT__DUE;
     *m = a->current; /* as it was put off */

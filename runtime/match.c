@@ -99,6 +99,8 @@ void weft__match_forget(struct weft__lane *l)
     struct weft_msg *list = l->converted;
 
     guard(l, l->self, false);
+    if (l->self->unusual & WEFT__BOUNDED)
+        weft__bound_let_go(l->self);
     l->converted = NULL;
     drop_all(l, list); /* a body that is not filled yet is zero, and destroyed as such */
 }

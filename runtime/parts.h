@@ -152,7 +152,9 @@ struct weft_msg *weft__request_wait(struct weft__lane *l, struct weft__actor *a,
 /* Nothing was arranged: what is next. WAITS: for a behaviour, or for responses alone; type_count is 0 then. */
 enum weft__next { WEFT__ENDS, WEFT__WAITS, WEFT__STEPS };
 enum weft__next weft__plan_next(struct weft__actor *a);
-void            weft__plan_end(struct weft__actor *a);
+/* What is to be called is a step. */
+bool weft__plan_is_due(const struct weft__actor *a);
+void weft__plan_end(struct weft__actor *a);
 
 /* ---- later.c, names.c, letters.c -------------------------------------------------------- */
 
@@ -186,8 +188,10 @@ void weft__bound_withdraw(struct weft__lane *l, struct weft__actor *a);
 /* What it was spawned with, bounded or not; NULL: it is a thread. */
 weft_fn *weft__bound_fn(struct weft__actor *a);
 
-/* A signal, in its place among the messages. False: it has ended, and m is still the caller's. */
-bool weft__bound_signal(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* A response or a signal, in its place among the messages. False: it has ended, and m is still the caller's. */
+bool weft__bound_put_inner(struct weft__lane *l, weft_pid to, struct weft_msg *m);
+/* A guard that ran under its lock does not come back. */
+void weft__bound_let_go(struct weft__actor *a);
 /* Takes out the first that is as `fits` says, of what has come; or NULL. */
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
                                   void               *with);
@@ -252,6 +256,10 @@ size_t weft__supervisor_roots(weft_pid *to, size_t room);
 /* A new wait: from the oldest on; the same wait: what is new. */
 struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a);
 struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a);
+/* A response was met: returns it, or what it becomes, if that is what the actor waits for. */
+struct weft_msg *weft__wait_response(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
+/* It reacts, and the handler of a response is to run before what came later is looked at. */
+bool weft__wait_has_answer(const struct weft__actor *a);
 /* What is urgent is put first, in a new wait before all that was skipped. */
 void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew);
 /* Before it parks; -1: no memory. */

@@ -108,6 +108,8 @@ static void call(void *actor, weft_msg *m)
     }
 }
 
+bool weft__plan_is_due(const struct weft__actor *a) { return a->run == call; }
+
 static enum weft__next go(struct weft__actor *a)
 {
     a->run = call;

@@ -161,8 +161,10 @@ void weft_sleep(weft_span time)
     struct weft__lane *l = weft__lane();
 
     refuse_inside(l, "weft_sleep");
-    if (time.ns <= 0)
+    if (time.ns <= 0) {
+        weft_yield();
         return;
+    }
     struct weft__actor *a = l->self;
     if (!a) {
         weft__thread_sleep(time);

@@ -143,11 +143,24 @@ void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew)
     }
 }
 
-/* No message of its own, but news. */
-static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+struct weft_msg *weft__wait_response(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
 {
     uint64_t number = weft__message_request(m);
 
+    if (a->type_count == 1 && weft__types_id(a->type) == WEFT__TYPE_RESPONSE)
+        return m;
+    weft__request_arrived(l, a, m);
+    return weft__match_response(weft__lane(), a, number);
+}
+
+bool weft__wait_has_answer(const struct weft__actor *a)
+{
+    return a->phase == WEFT__REACTING && weft__request_is_ready(a);
+}
+
+/* No message of its own, but news. */
+static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+{
     if (m->type == WEFT__TYPE_BELL)
         return weft__bound_again(l, a);
     if (m->type == WEFT__TYPE_SIGNAL) {
@@ -157,10 +170,8 @@ static struct weft_msg *inner(struct weft__lane *l, struct weft__actor *a, struc
         a->in = m;
         return NULL;
     }
-    if (m->type == WEFT__TYPE_RESPONSE) {
-        weft__request_arrived(l, a, m);
-        return weft__match_response(weft__lane(), a, number);
-    }
+    if (m->type == WEFT__TYPE_RESPONSE)
+        return weft__wait_response(l, a, m);
     weft__message_drop(l, m, WEFT_EINVALID); /* a wildcard, of a type that somebody wrote by hand */
     return NULL;
 }
@@ -175,6 +186,8 @@ struct weft_msg *weft__wait_again(struct weft__lane *l, struct weft__actor *a)
             if (WEFT__RARE(m->type <= WEFT__TYPE_INNER)) {
                 a->in = m->next;
                 found = inner(l, a, m);
+                if (!found && weft__wait_has_answer(a))
+                    return NULL;
             } else if (weft__match_fits(l, a, m)) {
                 a->in = m->next;
                 found = weft__match_accept(l, a, m);
@@ -198,7 +211,7 @@ struct weft_msg *weft__wait_first(struct weft__lane *l, struct weft__actor *a)
         weft__wait_urgent(l, a, true); /* some may be left of those that the last wait was told of */
     if (!weft__stash_is_empty(&a->stash) && (m = weft__match_stash(l, a)))
         return m;
-    if (WEFT__RARE(a->unusual & WEFT__BOUNDED) && (m = weft__bound_first(l, a)))
+    if (WEFT__RARE(a->unusual & WEFT__BOUNDED) && ((m = weft__bound_first(l, a)) || weft__wait_has_answer(a)))
         return m;
     return weft__wait_again(l, a);
 }

@@ -5,11 +5,15 @@
  */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
+#include <weft/bound.h>
+#include <weft/case.h>
 
 #include "help.h"
 
 WEFT_SIGNAL(JOB);
 WEFT_SIGNAL(NEVER);
+WEFT_SIGNAL(ASK);
+WEFT_SIGNAL(ANSWER);
 
 static atomic_bool runs, goes_on, over;
 
@@ -98,4 +102,166 @@ Test(wait, an_exit_behind_a_message_that_it_received_ends_it_at_its_next_yield, 
 {
     run(end_one_that_has_a_job, takes_its_job_and_yields);
     cr_expect_str_eq(noted(), "ended with 5");
+}
+
+/* ---- what was sent before an exit ----------------------------------------------------------------------- */
+
+static weft_pid server;
+
+/* Its asker waits for something else first. */
+static void answers_and_ends_it(void *arg)
+{
+    weft_msg *m = weft_receive(ASK);
+    weft_pid  asker = weft_sender(m);
+
+    (void)arg;
+    weft_send(asker, JOB);
+    weft_reply(m, ANSWER);
+    weft_exit(asker, 5);
+}
+
+static void awaits(void *arg)
+{
+    (void)arg;
+    note("%s ", weft_name(weft_ask(WEFT_FOREVER, server, ASK)));
+    weft_receive(NEVER);
+}
+
+static void note_it(void *state, weft_msg *m)
+{
+    (void)state;
+    note("%s ", weft_name(m));
+}
+
+static void gets_it_by_a_handler(void *arg)
+{
+    (void)arg;
+    weft_then(weft_request(server, ASK), WEFT_FOREVER, note_it, NULL);
+    weft_react(note_it, NULL, NEVER);
+}
+
+static void gets_it_by_a_handler_alone(void *arg)
+{
+    (void)arg;
+    weft_then(weft_request(server, ASK), WEFT_FOREVER, note_it, NULL);
+}
+
+static void gets_it_by_a_case(void *arg)
+{
+    weft_pending     asked = weft_request(server, ASK);
+    const weft_case  list[] = {WEFT_ON_RESPONSE(ANSWER, NULL, asked)};
+    const weft_cases cases = WEFT_CASES(list, NULL);
+
+    (void)arg;
+    note("%s ", weft_name(weft_receive_case(WEFT_FOREVER, &cases)));
+    weft_receive(NEVER);
+}
+
+static void ends_each(void *bound)
+{
+    static weft_fn *const askers[] = {awaits, gets_it_by_a_handler, gets_it_by_a_handler_alone,
+                                      gets_it_by_a_case};
+
+    for (size_t i = 0; i < sizeof askers / sizeof *askers; i++) {
+        weft_ref ref;
+        server = weft_spawn(answers_and_ends_it, NULL);
+        weft_spawn(askers[i], NULL, .bound = bound, .monitor = &ref);
+        note("%d, ", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+    }
+}
+
+static const char each_end[] = "ANSWER 5, ANSWER 5, ANSWER 0, ANSWER 5, ";
+
+Test(wait, a_response_that_was_sent_before_an_exit_comes_before_it, .timeout = 20)
+{
+    cr_assert_eq(weft_run(ends_each, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), each_end);
+}
+
+Test(wait, a_response_to_a_bounded_mailbox_comes_before_an_exit_too, .timeout = 20)
+{
+    static weft_bound bound = {.messages = 9};
+
+    cr_assert_eq(weft_run(ends_each, &bound, .seed = 1), 0);
+    cr_expect_str_eq(noted(), each_end);
+}
+
+/* More than a turn's. */
+enum { MANY = 10000 };
+
+static int count;
+
+static void counts(void *state, weft_msg *m)
+{
+    (void)m;
+    count++;
+    weft_react(counts, state, JOB);
+}
+
+static void reacts(void *arg) { weft_react(counts, arg, JOB); }
+
+static void sends_many_and_exits(void *arg)
+{
+    weft_ref ref;
+    weft_pid who = weft_spawn(reacts, NULL, .monitor = &ref);
+
+    (void)arg;
+    for (int i = 0; i < MANY; i++)
+        weft_send(who, JOB);
+    weft_exit(who, 5);
+    note("%d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+Test(wait, an_exit_comes_after_all_messages_however_many_turns_they_take, .timeout = 20)
+{
+    cr_assert_eq(weft_run(sends_many_and_exits, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "5");
+    cr_expect_eq(count, MANY, "%d", count);
+}
+
+static void counts_it(void *state, weft_msg *m)
+{
+    (void)state;
+    (void)m;
+    count++;
+}
+
+static void asks_many(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < MANY; i++)
+        weft_then(weft_request(server, ASK), WEFT_FOREVER, counts_it, NULL);
+    weft_react(note_it, NULL, NEVER);
+}
+
+static void answers_many_and_exits(void *arg)
+{
+    static weft_msg *kept[MANY];
+
+    (void)arg;
+    for (int i = 0; i < MANY; i++)
+        kept[i] = weft_keep(weft_receive(ASK));
+    weft_pid asker = weft_sender(kept[0]);
+    for (int i = 0; i < MANY; i++) {
+        weft_reply(kept[i], ANSWER);
+        weft_drop(kept[i]);
+    }
+    weft_exit(asker, 5);
+}
+
+static void ends_one_with_many_answers(void *arg)
+{
+    weft_ref ref;
+
+    (void)arg;
+    server = weft_spawn(answers_many_and_exits, NULL);
+    weft_spawn(asks_many, NULL, .monitor = &ref);
+    note("%d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+Test(wait, an_exit_comes_after_the_handlers_of_all_responses_before_it, .timeout = 20)
+{
+    cr_assert_eq(weft_run(ends_one_with_many_answers, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "5");
+    cr_expect_eq(count, MANY, "%d", count);
 }
