@@ -113,7 +113,7 @@ struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg
 }
 
 /* Some are kept for the next, by the thread: actors that are linked or monitored come and go. */
-static struct weft__extra *get_extra(struct weft__lane *l)
+struct weft__extra *weft__actor_spare(struct weft__lane *l)
 {
     struct weft__extra *x = l->extras;
 
@@ -156,13 +156,28 @@ static void clear_extra(struct weft__extra *x)
     memset((char *)x + i, 0, sizeof *x - i);
 }
 
+static void begin_extra(struct weft__actor *a, struct weft__extra *x)
+{
+    clear_extra(x);
+    x->actor = a;
+    a->extra = x;
+}
+
 struct weft__extra *weft__actor_extra(struct weft__actor *a)
 {
-    if (!a->extra && (a->extra = get_extra(weft__lane()))) {
-        clear_extra(a->extra);
-        a->extra->actor = a;
-    }
-    return a->extra;
+    struct weft__extra *x = a->extra;
+
+    if (!x && (x = weft__actor_spare(weft__lane())))
+        begin_extra(a, x);
+    return x;
+}
+
+void weft__actor_give_spare(struct weft__lane *l, struct weft__actor *a, struct weft__extra *spare)
+{
+    if (a && !a->extra)
+        begin_extra(a, spare);
+    else
+        put_extra(l, spare);
 }
 
 static bool is_cell(size_t bytes) { return bytes <= sizeof(struct weft_msg) - sizeof(struct weft__owned); }

@@ -288,10 +288,14 @@ static inline struct weft__actor *weft__actor_block(weft_pid pid)
 }
 /* NULL: no memory. */
 struct weft__actor *weft__actor_new(struct weft__lane *l, weft_fn *fn, void *arg, uint32_t unusual);
-struct weft__extra *weft__actor_extra(struct weft__actor *a);        /* NULL: no memory */
-void                weft__actor_forget_extras(struct weft__lane *l); /* those that are nobody's */
-void               *weft__actor_own(struct weft__lane *l, struct weft__actor *a,
-                                    size_t bytes); /* zeroed; NULL: no memory */
+struct weft__extra *weft__actor_extra(struct weft__actor *a); /* NULL: no memory */
+/* One for whoever has none; NULL: no memory. Then it is given, and kept for the next if that one has it already, or for
+ * nobody. */
+struct weft__extra *weft__actor_spare(struct weft__lane *l);
+void  weft__actor_give_spare(struct weft__lane *l, struct weft__actor *a, struct weft__extra *spare);
+void  weft__actor_forget_extras(struct weft__lane *l); /* those that are nobody's */
+void *weft__actor_own(struct weft__lane *l, struct weft__actor *a,
+                      size_t bytes); /* zeroed; NULL: no memory */
 /* Who lives there now: relaxed, because the mailbox decides, and this only spares the long dead a message. */
 static inline uint64_t weft__actor_pid(const struct weft__actor *a)
 {

@@ -26,7 +26,8 @@
  *   I1  When no signal is on its way, both have the bond, or neither. Signals are handled in order, so the last answer,
  *       or what came after it, tells what the one who decides has now.
  *   I2  Each who was linked hears of the other's end once: by the first BROKEN that finds its bond.
- *   I3  A request finds its own answer in it: LINK brings the cell for it, UNLINK is the cell. So no answer needs memory.
+ *   I3  A request finds in it what it needs: LINK brings the cell for the answer, UNLINK is the cell; LINK and WATCH bring
+ *       what an actor has that has bonds, should the other have none. So only who begins something may lack memory.
  */
 #include <string.h>
 
@@ -38,7 +39,10 @@ enum kind { LINK, UNLINK, WATCH, UNWATCH, DOWN, SIGNALLED, BROKEN, ENDS, KILLS, 
 
 /* The body of a cell, laid out as a WEFT_DOWN is. */
 struct bond {
-    weft_pid who; /* the other */
+    union {
+        weft_pid            who;   /* the other */
+        struct weft__extra *spare; /* LINK, WATCH: for who has no bonds yet; an answer brings none */
+    };
     union {
         weft_ref         ref;    /* of a monitor */
         struct weft_msg *answer; /* LINK: to be sent back; NULL: nothing is asked */
@@ -252,11 +256,14 @@ void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason)
             put(l, m);
             break;
         }
+        weft__actor_give_spare(l, NULL, of(m)->spare);
         put(l, of(m)->answer);
         *of(m) = (struct bond){.who = gone, .reason = reason};
         tell_or_refuse(l, gone, from, BROKEN, m);
         break;
     case WATCH:
+        weft__actor_give_spare(l, NULL, of(m)->spare);
+        of(m)->who = gone;
         of(m)->reason = reason;
         tell_or_refuse(l, gone, from, DOWN, m);
         break;
@@ -356,17 +363,12 @@ static void told(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m
     if (*at) {
         believe(l, a, at, link, answer);
         put(l, m);
-    } else if (!link) {
+    } else if (!link || answer) { /* to what was undone when the other had ended */
         put(l, m);
-    } else if (answer) { /* it has given up, because the other had no memory before */
-        *of(m) = (struct bond){.reason = 1};
-        tell_or_refuse(l, self_of(a), other, UNLINK, m);
-    } else if (weft__actor_extra(a)) {
+    } else {
         m->tag = LINKED;
         *of(m) = (struct bond){.who = other, .active = 1, .told = 1};
         add(a, m);
-    } else {
-        weft__bonds_refuse(l, m, WEFT_EMEMORY);
     }
 }
 
@@ -378,13 +380,10 @@ static void asked_to_link(struct weft__lane *l, struct weft__actor *a, struct we
 
     if (find(a, other.id)) {
         put(l, m);
-    } else if (weft__actor_extra(a)) {
+    } else {
         m->tag = LINKED;
         *of(m) = (struct bond){.who = other, .active = 1};
         add(a, m);
-    } else {
-        weft__bonds_refuse(l, m, WEFT_EMEMORY);
-        return;
     }
     *of(answer) = (struct bond){.active = 1};
     tell_or_refuse(l, self_of(a), other, LINK, answer);
@@ -414,7 +413,8 @@ static struct weft__lane *who_binds(void)
 
 /* All that a link needs, before anything is changed. */
 struct kit {
-    struct weft_msg *bond, *signal, *answer;
+    struct weft_msg    *bond, *signal, *answer;
+    struct weft__extra *spare;
 };
 
 static bool has_kit(struct weft__lane *l, struct kit *k, bool decides, weft_pid self, weft_pid other)
@@ -422,10 +422,12 @@ static bool has_kit(struct weft__lane *l, struct kit *k, bool decides, weft_pid 
     k->bond = cell(l, LINKED, other);
     k->signal = k->bond ? cell(l, LINK, self) : NULL;
     k->answer = k->signal && !decides ? cell(l, LINK, self) : NULL;
-    if (k->signal && (decides || k->answer))
+    k->spare = k->signal && (decides || k->answer) ? weft__actor_spare(l) : NULL;
+    if (k->spare)
         return true;
     put(l, k->bond);
     put(l, k->signal);
+    put(l, k->answer);
     return false;
 }
 
@@ -448,6 +450,7 @@ int weft_link(weft_pid other)
         add(a, known = kit.bond);
     of(known)->active = 1;
     of(kit.signal)->answer = kit.answer;
+    of(kit.signal)->spare = kit.spare;
     if (tell(l, self_of(a), other, LINK, kit.signal)) {
         of(known)->outstanding += kit.answer != NULL;
     } else {
@@ -497,17 +500,21 @@ static struct weft_msg *monitor_cell(struct weft__lane *l, weft_pid who)
 
 weft_ref weft_monitor(weft_pid who)
 {
-    struct weft__lane *l = who_binds();
-    struct weft_msg   *mine = l ? monitor_cell(l, who) : NULL;
-    struct weft_msg   *signal = mine ? cell(l, WATCH, who) : NULL;
+    struct weft__lane  *l = who_binds();
+    struct weft_msg    *mine = l ? monitor_cell(l, who) : NULL;
+    struct weft_msg    *signal = mine ? cell(l, WATCH, who) : NULL;
+    struct weft__extra *spare = signal ? weft__actor_spare(l) : NULL;
 
-    if (!signal) {
+    if (!spare) {
+        put(l, signal);
         put(l, mine);
         return (weft_ref){0};
     }
     weft_ref ref = of(mine)->ref;
     of(signal)->ref = ref;
+    of(signal)->spare = spare;
     if (weft_same(who, self_of(l->self))) { /* nobody hears of its own end */
+        weft__actor_give_spare(l, NULL, spare);
         put(l, signal);
         put(l, mine);
         return ref;
@@ -624,12 +631,8 @@ static bool broken(struct weft__lane *l, struct weft__actor *a, struct weft_msg 
     return false;
 }
 
-static void watched(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m)
+static void watched(struct weft__actor *a, struct weft_msg *m)
 {
-    if (!weft__actor_extra(a)) {
-        weft__bonds_refuse(l, m, WEFT_EMEMORY);
-        return;
-    }
     m->tag = WATCHED;
     of(m)->who.id = m->from;
     add(a, m);
@@ -643,6 +646,8 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
         obey(l, a, m);
     switch (m->tag) {
     case LINK:
+        if (!of(m)->active)
+            weft__actor_give_spare(l, a, of(m)->spare);
         if (of(m)->answer)
             asked_to_link(l, a, m);
         else
@@ -655,7 +660,8 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
             told(l, a, m, false);
         break;
     case WATCH:
-        watched(l, a, m);
+        weft__actor_give_spare(l, a, of(m)->spare);
+        watched(a, m);
         break;
     case UNWATCH:
         forget(l, a, of(m)->ref.id);
@@ -752,8 +758,10 @@ bool weft_trap(bool on)
 
     if (!l)
         weft__misuse(WEFT_EMEMORY, "no memory for weft_trap");
-    bool was = l->self->extra->traps;
-    l->self->extra->traps = on;
+    struct weft__extra *x = l->self->extra;
+    bool                was = x->traps;
+    x->traps = on;
+    x->unheeded = x->unheeded || (was && !on); /* what did not matter may end it now */
     return was;
 }
 

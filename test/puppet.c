@@ -246,3 +246,13 @@ void memory_is_back(void)
     while (filler_count)
         weft_drop(fillers[--filler_count]);
 }
+
+static void returns(void *arg) { (void)arg; }
+
+void keep_for_the_next(void)
+{
+    weft_ref ref;
+
+    weft_spawn(returns, NULL, .monitor = &ref);
+    reason_of(ref);
+}

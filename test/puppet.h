@@ -50,5 +50,7 @@ size_t resident(void);
  * for other memory, or for more cells, gets none. */
 void memory_is_gone(int left);
 void memory_is_back(void);
+/* What an actor with bonds has is kept of one that has ended: the next such needs no memory. Seen by a fiber. */
+void keep_for_the_next(void);
 
 #endif
