@@ -610,7 +610,7 @@ static void watches_a_fresh_one(void *arg)
     weft_pid p = weft_spawn(fresh, NULL);
 
     (void)arg;
-    weft_yield(); /* it waits now, and has nothing but its control block */
+    weft_yield();             /* it waits now, and has nothing but its control block */
     weft_drop(weft_make(GO)); /* its type is known then */
     weft_monitor(p);
     weft__memory_fail(1);
