@@ -290,7 +290,8 @@ const weft_msg *weft_carried(const weft_msg *m);
  * the other does reaches the caller; a WEFT_EXIT that was told before stays. WEFT_EMEMORY. */
 int      weft_link(weft_pid other);
 int      weft_unlink(weft_pid other);
-/* From now on, what would end the caller comes as a WEFT_EXIT, but for weft_kill. Returns what it was. */
+/* From now on, what would end the caller comes as a WEFT_EXIT, but for weft_kill. Returns what it was. The first time it
+ * may lack memory, which ends the caller. */
 bool     weft_trap(bool on);
 /* A WEFT_DOWN comes when `who` ends, once: at once, with WEFT_EGONE, if it has ended. Each call is a monitor of its own.
  * {0}: no memory. */
@@ -300,8 +301,9 @@ weft_ref weft_monitor(weft_pid who);
 int      weft_demonitor(weft_ref monitor);
 int      weft_demonitor_keep(weft_ref monitor);
 
-/* Ends another at its next wait or yield (a send, a spawn where it gives way), when it has received what it waits for
- * of all that was sent before: as a link would, but that a reason of 0 ends nobody but the caller itself. */
+/* Ends another: at a wait, when it has received what it waits for of all that was sent before; or, without that, where it
+ * gives way (a yield; a send or spawn at the end of its turn). As a link would, but that a reason of 0 ends nobody but
+ * the caller itself. */
 int      weft_exit(weft_pid who, int reason);
 /* The same with WEFT_EKILLED, whether it traps or not, and whatever is in its mailbox. An actor that never waits, or is
  * in a call that blocks its thread, goes on until it does. Both: 0, WEFT_EGONE, WEFT_EMEMORY. */

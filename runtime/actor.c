@@ -211,16 +211,30 @@ static void refuse(struct weft__lane *l, struct weft__actor *a, struct weft_msg 
 {
     bool mine = (m->to & ~WEFT__INBOX_URGENT) == weft__actor_pid(a);
 
-    weft__bonds_refuse(l, m, mine ? a->reason : WEFT_EGONE);
+    weft__bonds_refuse(l, m, mine ? a->reason : WEFT_EGONE, mine && a->extra ? a->extra->why : NULL);
 }
 
-static void bury(struct weft__lane *l, struct weft__actor *a, struct weft_msg *list)
+/* The others hear of its end, those too whose signals it has not read. */
+static void tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg **unread)
+{
+    if (a->extra && a->extra->bonds.count)
+        weft__bonds_end(l, a, a->reason);
+    for (struct weft_msg *m; (m = *unread);) {
+        *unread = m->next;
+        refuse(l, a, m);
+    }
+}
+
+/* Signals are for later: what is destroyed here may still send, and that comes before the news of the end. */
+static void bury(struct weft__lane *l, struct weft__actor *a, struct weft_msg *list,
+                 struct weft_msg **signals)
 {
     while (list) {
         struct weft_msg *m = list;
         list = m->next;
         if (m->type == WEFT__TYPE_SIGNAL) {
-            refuse(l, a, m);
+            m->next = *signals;
+            *signals = m;
             continue;
         }
         m->to = weft__actor_pid(a); /* what was skipped has an order there */
@@ -255,7 +269,7 @@ static void forget_signals(struct weft__actor *a)
     weft__signals_forget((weft_pid){weft__actor_pid(a)});
 }
 
-static void forget_extra(struct weft__lane *l, struct weft__actor *a)
+static void forget_extra(struct weft__lane *l, struct weft__actor *a, struct weft_msg **unread)
 {
     struct weft__extra *x = a->extra;
 
@@ -266,14 +280,15 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     forget_signals(a); /* before anybody hears of its end */
     end_message(l, x->aside);
     end_message(l, x->answer);
-    while (x->held || x->asked || x->defers || x->bonds.count) { /* what is destroyed may do all that again */
+    /* what is destroyed may do all that again */
+    while (x->held || x->asked || x->defers || x->bonds.count || *unread) {
         struct weft_msg *m = x->held;
         if (!m && !x->asked && x->defers) {
             weft__ending_run(l, a);
             continue;
         }
         if (!m && !x->asked) {
-            weft__bonds_end(l, a, a->reason);
+            tell(l, a, unread);
             continue;
         }
         if (!m) {
@@ -298,43 +313,46 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
     a->extra = NULL;
 }
 
-/* What it has not read, in mailbox order; of what it skipped only if that was little. */
-static __attribute__((noinline)) void bury_all(struct weft__lane *l, struct weft__actor *a,
-                                               struct weft_msg *pushed, struct weft_msg *gated)
+/* What it has not read, in mailbox order; of what it skipped only if that was little. Returns the signals among it. */
+static __attribute__((noinline)) struct weft_msg *bury_all(struct weft__lane *l, struct weft__actor *a,
+                                                           struct weft_msg *pushed, struct weft_msg *gated)
 {
-    struct weft_msg *current = a->unusual & WEFT__DUE ? a->current : NULL;
+    struct weft_msg *current = a->unusual & WEFT__DUE ? a->current : NULL, *signals = NULL;
 
     if (current) {
         a->current = current->next = NULL;
-        bury(l, a, current);
+        bury(l, a, current, &signals);
     }
-    bury(l, a, weft__stash_clear(&a->stash));
-    bury(l, a, a->in);
+    bury(l, a, weft__stash_clear(&a->stash), &signals);
+    bury(l, a, a->in, &signals);
     if (a->unusual & WEFT__MORE)
-        bury(l, a, a->extra->more);
-    bury(l, a, oldest_first(pushed));
-    bury(l, a, gated);
+        bury(l, a, a->extra->more, &signals);
+    bury(l, a, oldest_first(pushed), &signals);
+    bury(l, a, gated, &signals);
+    return oldest_first(signals);
 }
 
 void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
 {
     bool             bounded = a->unusual & WEFT__BOUNDED;
     struct weft_msg *gated = WEFT__RARE(bounded) ? weft__bound_close(l, a) : NULL;
-    struct weft_msg *pushed = weft__inbox_close(&a->box);
+    struct weft_msg *pushed = weft__inbox_close(&a->box), *unread = NULL;
 
     /* seq_cst: after the close, see names.c. */
     if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
     if (WEFT__RARE(pushed || a->in || !weft__stash_is_empty(&a->stash) ||
                    a->unusual & (WEFT__DUE | WEFT__MORE | WEFT__BOUNDED)))
-        bury_all(l, a, pushed, gated);
+        unread = bury_all(l, a, pushed, gated);
     if (WEFT__LIKELY(weft__fast_can_end(l, a->current)))
         weft__fast_end_current(l, a);
     else
         end_message(l, a->current);
     weft__lane_count(&l->ended); /* before anybody hears of it */
     if (a->extra)
-        forget_extra(l, a);
+        forget_extra(l, a, &unread);
+    if (WEFT__RARE(unread))
+        tell(l, a, &unread);
     while (a->owned) {
         struct weft__owned *o = a->owned;
         a->owned = o->next;

@@ -120,7 +120,9 @@ struct weft__extra {
     struct weft_msg       *why;    /* what goes along with its end */
     int                    reason; /* of an end that is under way */
     bool                   traps;
-    bool                   unheeded; /* what may end it was told of, and lies in what it took */
+    struct weft_msg       *heeded; /* of `more`: the last that was looked at for what may end it; or NULL */
+    bool                   heeded_in; /* so was all of `in`, but for what is urgent */
+    bool                   unheeded;  /* what may end it was told of, and lies in what it took */
     int64_t react_time; /* of what is arranged, if it has one; -1: it has begun, and is over at */
     int64_t react_until;
 };

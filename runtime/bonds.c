@@ -225,7 +225,7 @@ static void tell_or_refuse(struct weft__lane *l, weft_pid from, weft_pid to, enu
                            struct weft_msg *m)
 {
     if (!tell(l, from, to, kind, m))
-        weft__bonds_refuse(l, m, WEFT_EGONE);
+        weft__bonds_refuse(l, m, WEFT_EGONE, NULL);
 }
 
 /* One more of the message that goes along with an end. Where there is no memory, none does. */
@@ -246,7 +246,7 @@ static void carry(struct weft__lane *l, struct weft_msg *m, const struct weft_ms
     m->flags |= WEFT__MSG_LARGE;
 }
 
-void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason)
+void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason, const struct weft_msg *why)
 {
     weft_pid gone = {m->to & ~WEFT__INBOX_URGENT}, from = {m->from};
 
@@ -259,12 +259,16 @@ void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason)
         weft__actor_give_spare(l, NULL, of(m)->spare);
         put(l, of(m)->answer);
         *of(m) = (struct bond){.who = gone, .reason = reason};
+        if (why)
+            carry(l, m, why);
         tell_or_refuse(l, gone, from, BROKEN, m);
         break;
     case WATCH:
         weft__actor_give_spare(l, NULL, of(m)->spare);
         of(m)->who = gone;
         of(m)->reason = reason;
+        if (why)
+            carry(l, m, why);
         tell_or_refuse(l, gone, from, DOWN, m);
         break;
     case UNLINK:
@@ -455,7 +459,7 @@ int weft_link(weft_pid other)
         of(known)->outstanding += kit.answer != NULL;
     } else {
         of(known)->ended = 1;
-        weft__bonds_refuse(l, kit.signal, WEFT_EGONE);
+        weft__bonds_refuse(l, kit.signal, WEFT_EGONE, NULL);
     }
     return 0;
 }
@@ -678,10 +682,22 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
     return false;
 }
 
-/* It ends the actor, or only changes what that knows of others: no message is made of it. */
-static bool matters_now(void *actor, struct weft_msg *m)
+/* It only changes what an actor knows of others. */
+static bool changes_bonds(void *unused, struct weft_msg *m)
 {
-    return m->type == WEFT__TYPE_SIGNAL && (m->tag <= UNWATCH || is_fatal(actor, m));
+    (void)unused;
+    return m->type == WEFT__TYPE_SIGNAL && m->tag <= UNWATCH;
+}
+
+static bool ends_it(void *actor, struct weft_msg *m)
+{
+    return m->type == WEFT__TYPE_SIGNAL && is_fatal(actor, m);
+}
+
+/* No message is made of it. */
+static bool matters_now(struct weft__actor *a, struct weft_msg *m)
+{
+    return changes_bonds(NULL, m) || ends_it(a, m);
 }
 
 /* Returns the last that is left. */
@@ -701,16 +717,38 @@ static struct weft_msg *heed(struct weft__lane *l, struct weft__actor *a, struct
     return last;
 }
 
+/* What lies behind a gate. Whoever links or unlinks does so before it ends, so the two need not keep their order; and who
+ * is ended takes nothing along that is in nobody's hands. */
+static void heed_gate(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft_msg *list = weft__bound_signals(a, true, changes_bonds, NULL), *m;
+
+    while ((m = list)) {
+        list = m->next;
+        weft__bonds_arrived(l, a, m);
+    }
+    if ((m = weft__bound_signals(a, false, ends_it, a)))
+        weft__bonds_arrived(l, a, m);
+}
+
+/* However long its mailbox is, and however often it is told something urgent, it looks at each once. */
 void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a)
 {
     weft__wait_urgent(l, a, false);
-    heed(l, a, &a->in);
-    if (a->unusual & WEFT__MORE)
-        a->extra->more_last = heed(l, a, &a->extra->more);
-    for (struct weft_msg *m; a->unusual & WEFT__BOUNDED && (m = weft__bound_find(a, matters_now, a));)
-        weft__bonds_arrived(l, a, m);
-    if (a->extra)
-        a->extra->unheeded = false;
+    if (!a->extra || !a->extra->heeded_in)
+        heed(l, a, &a->in);
+    if (a->unusual & WEFT__BOUNDED)
+        heed_gate(l, a);
+    struct weft__extra *x = a->extra;
+    if (!x)
+        return;
+    if (a->unusual & WEFT__MORE) {
+        struct weft_msg *last = heed(l, a, x->heeded ? &x->heeded->next : &x->more);
+        x->more_last = last ? last : x->heeded;
+        x->heeded = x->more_last;
+    }
+    x->heeded_in = true;
+    x->unheeded = false;
 }
 
 /* ---- from outside ------------------------------------------------------------------------------------------ */
@@ -761,7 +799,11 @@ bool weft_trap(bool on)
     struct weft__extra *x = l->self->extra;
     bool                was = x->traps;
     x->traps = on;
-    x->unheeded = x->unheeded || (was && !on); /* what did not matter may end it now */
+    if (was && !on) { /* what did not matter may end it now */
+        x->unheeded = true;
+        x->heeded_in = false;
+        x->heeded = NULL;
+    }
     return was;
 }
 

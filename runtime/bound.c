@@ -390,9 +390,10 @@ static struct weft_msg *look(struct weft__lane *l, struct weft__actor *a, bool a
             return NULL;
         if (is_message(NULL, m))
             return weft__match_accept(l, a, m);
-        if (m->type == WEFT__TYPE_SIGNAL && weft__bonds_arrived(l, a, m))
+        bool signal = m->type == WEFT__TYPE_SIGNAL; /* one that has arrived may be another's already */
+        if (signal && weft__bonds_arrived(l, a, m))
             put_back(a, m);
-        else if (m->type == WEFT__TYPE_RESPONSE && (m = weft__wait_response(l, a, m)))
+        else if (!signal && (m = weft__wait_response(l, a, m)))
             return m;
         if (weft__wait_has_answer(a))
             return NULL;
@@ -431,6 +432,28 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     weft__gate_leave(g);
     weft__room_answer(weft__lane(), lucky, 0);
     return m;
+}
+
+struct weft_msg *weft__bound_signals(struct weft__actor *a, bool                         all,
+                                     bool (*fits)(void *with, struct weft_msg *m), void *with)
+{
+    struct weft__gate *g = weft__gate_of(a);
+    struct weft__line  kept = {NULL, NULL}, found = {NULL, NULL};
+
+    pthread_mutex_lock(&g->lock);
+    for (struct weft_msg *m; g->inner && (all || !found.first) && (m = pop(&g->fresh));)
+        if (fits(with, m)) {
+            join(&found, m);
+            g->inner--;
+        } else {
+            join(&kept, m);
+        }
+    if (kept.first) { /* before what is left */
+        kept.last->next = g->fresh.first;
+        g->fresh = (struct weft__line){kept.first, g->fresh.first ? g->fresh.last : kept.last};
+    }
+    weft__gate_leave(g);
+    return found.first;
 }
 
 void weft__bound_let_go(struct weft__actor *a)

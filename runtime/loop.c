@@ -391,6 +391,8 @@ static __attribute__((noinline)) bool settle_slowly(struct weft__lane *l, struct
     if (was & WEFT__REACT_TIMED)
         begin_time(a);
     *m = NULL;
+    if (WEFT__RARE(weft__fast_is_urgent(a))) /* a kill comes before all handlers */
+        weft__wait_urgent(l, a, !looked);
     if (answers(a, looked)) /* it came before what is still to be looked at */
         return call_or_put_off(l, a, NULL);
     *m = looked ? weft__wait_again(l, a) : weft__wait_first(l, a);

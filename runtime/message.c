@@ -169,7 +169,7 @@ void weft__message_dead(struct weft__lane *l, struct weft_msg *m, int why)
     if (m->type == WEFT__TYPE_BELL)
         return; /* its gate's */
     if (m->type == WEFT__TYPE_SIGNAL) {
-        weft__bonds_refuse(l, m, WEFT_EGONE);
+        weft__bonds_refuse(l, m, WEFT_EGONE, NULL);
         return;
     }
     if (m->type == WEFT__TYPE_RESPONSE)

@@ -195,6 +195,9 @@ void weft__bound_let_go(struct weft__actor *a);
 /* Takes out the first that is as `fits` says, of what has come; or NULL. */
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
                                   void               *with);
+/* Takes out all such signals, in their order, or only the first. */
+struct weft_msg *weft__bound_signals(struct weft__actor *a, bool                         all,
+                                     bool (*fits)(void *with, struct weft_msg *m), void *with);
 
 /* ---- bonds.c, ending.c ------------------------------------------------------------------ */
 
@@ -205,8 +208,8 @@ int weft__bonds_give(struct weft__lane *l, struct weft__actor *parent, struct we
 bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct weft_msg *m);
 /* What is in the mailbox ends the actor, if it would, although it does not wait. */
 void weft__bonds_heed(struct weft__lane *l, struct weft__actor *a);
-/* A signal that met an actor's end, with that reason: its sender hears of it. */
-void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason);
+/* A signal that met an actor's end, with that reason: its sender hears of it, and of why, if that is not NULL. */
+void weft__bonds_refuse(struct weft__lane *l, struct weft_msg *m, int reason, const struct weft_msg *why);
 /* All others hear of its end. */
 void weft__bonds_end(struct weft__lane *l, struct weft__actor *a, int reason);
 /* How many links, and monitors that it has set. Its owner only. */

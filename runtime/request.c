@@ -288,6 +288,8 @@ static struct weft_msg *next_response(struct weft__lane *l, struct weft__actor *
 
     a->parked += WEFT__INBOX_NEXT_WAIT;
     if (!weft__fast_is_empty(a) || a->unusual & WEFT__MORE || time.ns <= 0) {
+        if (WEFT__RARE(weft__fast_is_urgent(a)))
+            weft__wait_urgent(l, a, false);
         m = weft__wait_again(l, a);
         if (m || time.ns <= 0)
             return m;

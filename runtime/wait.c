@@ -67,11 +67,16 @@ static bool take(struct weft__lane *l, struct weft__actor *a)
     struct weft_msg *urgent = NULL, **end = &urgent;
 
     if (a->unusual & WEFT__MORE) {
+        struct weft__extra *x = a->extra;
         a->unusual &= ~(uint32_t)WEFT__MORE;
-        a->in = a->extra->more;
-        a->extra->more = NULL;
+        a->in = x->more;
+        x->more = NULL;
+        x->heeded_in = x->heeded == x->more_last;
+        x->heeded = NULL;
         return true;
     }
+    if (a->extra)
+        a->extra->heeded_in = false;
     struct weft_msg *list = pushed(l, a, &end);
     *end = list;
     a->in = WEFT__RARE(urgent) ? urgent : list;

@@ -12,19 +12,34 @@
  * it hears of, once a link; whom it has unlinked it does not, unless that one links, too; at the end of a keeper all who
  * cling to it end, with its reason, and nobody who let go.
  *
- * Both: a monitor tells once; not after it was taken back. Nothing is left: each message and actor is free in the end.
+ * Part 3, gates: two with bounded mailboxes, of whom one links and unlinks the other for ever, while others ask it: the cells
+ * of signals that have been handled are used for answers at once. Checked: each asker gets its own answer.
+ *
+ * All: a monitor tells once; not after it was taken back. Nothing is left: each message and actor is free in the end.
  */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/bound.h>
 
 #include "census.h"
 #include "help.h"
 #include "hunt.h"
 #include "runtime/actor.h"
 
-enum { GROUPS = 6, MEMBERS = 5, STEPS = 60, REFS = 24, KEEPERS = 2, MORTALS = 4, LIVES = 60, CLINGERS = 6 };
+enum {
+    GROUPS = 6,
+    MEMBERS = 5,
+    STEPS = 60,
+    REFS = 24,
+    KEEPERS = 2,
+    MORTALS = 4,
+    LIVES = 60,
+    CLINGERS = 6,
+    ASKERS = 4,
+    QUESTIONS = 500000
+};
 #ifdef __SANITIZE_THREAD__
 enum { ROUNDS = 6 };
 #else
@@ -43,7 +58,7 @@ WEFT_MESSAGE(
 WEFT_SIGNAL(FINISHED);
 WEFT_SIGNAL(NEVER);
 
-static atomic_ulong links, unlinks, exits, downs, taken_back, ended_by_others, clung, let_go;
+static atomic_ulong links, unlinks, exits, downs, taken_back, ended_by_others, clung, let_go, answers;
 
 static uint64_t below(uint64_t *random, uint64_t n) { return draw(random) % n; }
 
@@ -515,7 +530,64 @@ static void runs_a_town(struct town *t, uint64_t *random)
     cling(t, random);
 }
 
-/* ---- Both ---------------------------------------------------------------------------------------------------------- */
+/* ---- Part 3 -------------------------------------------------------------------------------------------------------- */
+
+WEFT_MESSAGE(QUESTION, long);
+WEFT_MESSAGE(ANSWER, long);
+
+static weft_bound narrow = {.messages = 1000};
+
+static void only_hears(void *unused)
+{
+    (void)unused;
+    weft_trap(true);
+    weft_receive(END);
+}
+
+static void binds_and_answers(void *other)
+{
+    weft_trap(true);
+    for (;;) {
+        weft_link(*(weft_pid *)other);
+        weft_unlink(*(weft_pid *)other);
+        weft_msg *m = weft_receive(QUESTION, END);
+        if (weft_is(m, END))
+            return;
+        weft_reply(m, ANSWER, *weft_get(m, QUESTION));
+    }
+}
+
+static void asks(void *whom)
+{
+    for (long i = (long)scaled(QUESTIONS); i > 0; i--) {
+        long            q = i * ASKERS + (long)(weft_self().id % ASKERS);
+        const weft_msg *m = weft_ask(WEFT_FOREVER, *(weft_pid *)whom, QUESTION, q);
+        if (!weft_is(m, ANSWER) || *weft_get(m, ANSWER) != q)
+            hunt_complain("another's answer, or none", q, weft_is(m, ANSWER) ? *weft_get(m, ANSWER) : 0);
+        hunt_count(&answers);
+        hunt_count(&hunt_progress);
+    }
+}
+
+static void runs_two_gates(void)
+{
+    weft_ref unused;
+    weft_pid one = weft_spawn(only_hears, NULL, .bound = &narrow, .monitor = &unused);
+    weft_pid two = weft_spawn(binds_and_answers, &one, .copy_bytes = sizeof one, .bound = &narrow,
+                              .monitor = &unused);
+
+    for (int i = 0; i < ASKERS; i++)
+        weft_spawn(asks, &two, .copy_bytes = sizeof two, .monitor = &unused);
+    for (int i = 0; i < ASKERS; i++)
+        weft_receive(WEFT_DOWN);
+    weft_send(one, END);
+    weft_send(two, END);
+    for (int i = 0; i < 2; i++)
+        if (weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason)
+            hunt_complain("one behind a gate was ended", i, 0);
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------------- */
 
 static unsigned long rounds;
 
@@ -541,6 +613,7 @@ static void begins(void *unused)
         weft_spawn(leads, (void *)i, .monitor = &ref);
     for (int i = 0; i < GROUPS; i++)
         weft_receive(WEFT_DOWN);
+    runs_two_gates();
 }
 
 int main(void)
@@ -559,7 +632,7 @@ int main(void)
         hunt_complain("not all have ended", (long)now.spawned, (long)now.ended);
     if (lost)
         hunt_complain("messages or actors are lost", (long)lost, 0);
-    bool good = !hunt_wrong && exits && downs && taken_back && ended_by_others && clung && let_go;
+    bool good = !hunt_wrong && exits && downs && taken_back && ended_by_others && clung && let_go && answers;
     printf("stress_bonds: %s: %lu links, %lu unlinks, %lu exits; %lu monitors told, %lu taken back; %lu "
            "ended by "
            "others, %lu actors; %lu wrong\n",

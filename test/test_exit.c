@@ -671,6 +671,29 @@ Test(exit, with_a_message_brings_it_to_each_who_is_told)
     in_each_form(ends_with_a_message, "44 1 44 1 44 why not 1");
 }
 
+static void ends_at_once_with_a_message(void *unused)
+{
+    (void)unused;
+    weft_end_with(6, A, 66);
+}
+
+/* It has not been called yet: one worker, which the caller has. */
+static void watches_and_links_before_it_begins(void *arg)
+{
+    (void)arg;
+    weft_trap(true);
+    weft_monitor(weft_spawn(ends_at_once_with_a_message, NULL));
+    read_small(weft_receive(WEFT_DOWN));
+    weft_link(weft_spawn(ends_at_once_with_a_message, NULL));
+    read_small(weft_receive(WEFT_EXIT));
+}
+
+Test(exit, with_a_message_brings_it_to_who_watches_or_links_at_the_last_moment)
+{
+    cr_assert_eq(weft_run(watches_and_links_before_it_begins, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "66 66 ");
+}
+
 /* Who is ended by a link ends with what came along. */
 static void hands_on_the_message(void *arg)
 {

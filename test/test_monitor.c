@@ -19,6 +19,7 @@ static void nothing_leaks(void) { cr_expect_not(leaks()); }
 TestSuite(monitor, .fini = nothing_leaks, .timeout = 60);
 
 WEFT_MESSAGE(A, int);
+WEFT_SIGNAL(LAST);
 WEFT_SIGNAL(GO);
 
 static const struct weft_down *next_down(void) { return weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN); }
@@ -371,6 +372,40 @@ static void watches_in_order(void *arg)
 Test(monitor, tells_of_an_end_after_all_that_was_sent_before)
 {
     in_each_form(watches_in_order, "A A WEFT_DOWN ");
+}
+
+static weft_pid told;
+
+static void sends_its_last(void *unused)
+{
+    (void)unused;
+    weft_send(told, LAST);
+}
+
+WEFT_MESSAGE_OWNING(HELD, sends_its_last, int);
+
+static void just_ends(void *unused)
+{
+    (void)unused;
+    weft_end(1);
+}
+
+/* The message is destroyed when it ends; the signal was in the mailbox before it. */
+static void watches_what_sends_at_its_end(void *unused)
+{
+    (void)unused;
+    told = weft_self();
+    weft_pid who = weft_spawn(just_ends, NULL);
+    weft_monitor(who);
+    weft_send(who, HELD, 1);
+    note("%s ", weft_name(weft_receive(WEFT_DOWN, LAST)));
+    note("%s", weft_name(weft_receive(WEFT_DOWN, LAST)));
+}
+
+Test(monitor, that_was_not_read_tells_of_an_end_after_what_is_sent_by_what_it_destroys)
+{
+    cr_assert_eq(weft_run(watches_what_sends_at_its_end, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "LAST WEFT_DOWN");
 }
 
 static int name_is_free(weft_pid who)

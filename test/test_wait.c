@@ -265,3 +265,167 @@ Test(wait, an_exit_comes_after_the_handlers_of_all_responses_before_it, .timeout
     cr_expect_str_eq(noted(), "5");
     cr_expect_eq(count, MANY, "%d", count);
 }
+
+/* ---- a kill and responses --------------------------------------------------------------------------------- */
+
+static weft_pid killer;
+static int      count_then;
+
+static void answers(void *unused)
+{
+    (void)unused;
+    for (;;)
+        weft_reply(weft_receive(ASK), ANSWER);
+}
+
+static void kills_who_says_so(void *unused)
+{
+    (void)unused;
+    weft_pid who = weft_sender(weft_receive(JOB));
+    count_then = count;
+    weft_kill(who);
+}
+
+static void counts_and_is_killed(void *state, weft_msg *m)
+{
+    (void)state;
+    (void)m;
+    if (count++ == 0)
+        weft_send(killer, JOB);
+}
+
+static void asks_many_and_is_killed(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2 * MANY; i++)
+        weft_then(weft_request(server, ASK), WEFT_FOREVER, counts_and_is_killed, NULL);
+    weft_react(note_it, NULL, NEVER);
+}
+
+static void kills_one_with_many_answers(void *unused)
+{
+    weft_ref ref;
+
+    (void)unused;
+    server = weft_spawn(answers, NULL);
+    killer = weft_spawn(kills_who_says_so, NULL);
+    weft_spawn(asks_many_and_is_killed, NULL, .monitor = &ref);
+    note("%d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+/* One may be under way, and put off to the next turn. */
+Test(wait, a_kill_comes_before_the_handlers_of_responses_that_are_there, .timeout = 20)
+{
+    cr_assert_eq(weft_run(kills_one_with_many_answers, NULL, .workers = 1), 0);
+    cr_expect_str_eq(noted(), "-9");
+    cr_expect_leq(count, count_then + 1, "%d, at the kill %d", count, count_then);
+}
+
+/* The response is in its hands when it is killed. */
+static void awaits_what_has_come(void *unused)
+{
+    weft_pending asked = weft_request(server, ASK);
+
+    (void)unused;
+    weft_receive(JOB);
+    run_until_told();
+    note("%s ", weft_name(weft_await(asked, WEFT_FOREVER)));
+}
+
+static void kills_one_that_was_answered(void *unused)
+{
+    (void)unused;
+    server = weft_self();
+    weft_pid  who = weft_spawn(awaits_what_has_come, NULL);
+    weft_msg *m = weft_receive(ASK);
+    weft_monitor(who);
+    weft_send(who, JOB);
+    weft_reply(m, ANSWER);
+    while (!runs)
+        weft_yield();
+    weft_kill(who);
+    await_its_end();
+}
+
+Test(wait, a_kill_that_comes_while_it_runs_ends_it_at_its_next_await, .timeout = 20)
+{
+    cr_assert_eq(weft_run(kills_one_that_was_answered, NULL, .workers = 2), 0);
+    cr_expect_str_eq(noted(), "ended with -9");
+}
+
+/* ---- what may end it is looked for once ---------------------------------------------------------------------- */
+
+enum { HEAP = 200000 };
+
+WEFT_SIGNAL(ALARM);
+
+/* After each message it is told something urgent, and gives way with all others before it. To look through them each
+ * time would be 20,000,000,000 looks, and take longer than this test may. */
+static void works_through_a_heap(void *unused)
+{
+    weft_pid self = weft_self();
+
+    (void)unused;
+    for (int i = 0; i < HEAP; i++)
+        weft_send(self, JOB);
+    for (int i = 0; i < HEAP; i++) {
+        weft_receive(JOB);
+        weft_send_urgent(self, ALARM);
+        weft_yield();
+        weft_receive(ALARM);
+    }
+    weft_trap(true);
+    weft_exit(self, 3);
+    weft_trap(false);
+    weft_yield(); /* it is found, all the same */
+    note("lived");
+}
+
+static void watches_it(void *unused)
+{
+    weft_ref ref;
+
+    (void)unused;
+    weft_spawn(works_through_a_heap, NULL, .monitor = &ref);
+    note("%d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+Test(wait, what_may_end_it_is_looked_for_once_however_much_waits, .timeout = 20)
+{
+    cr_assert_eq(weft_run(watches_it, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "3");
+}
+
+/* So many signals behind so many messages, and one that makes it look. */
+static void gives_way_once(void *unused)
+{
+    (void)unused;
+    weft_trap(true);
+    run_until_told();
+    weft_yield();
+    weft_end(4);
+}
+
+static void sets_many_monitors(void *unused)
+{
+    static weft_bound bound = {.messages = HEAP};
+    weft_pid          who = weft_spawn(gives_way_once, NULL, .bound = &bound);
+
+    (void)unused;
+    while (!runs)
+        weft_yield();
+    for (int i = 0; i < HEAP / 2; i++)
+        weft_send(who, JOB);
+    for (int i = 0; i < HEAP / 2; i++)
+        weft_monitor(who);
+    weft_exit(who, 5);
+    goes_on = true;
+    for (int i = 0; i < HEAP / 2; i++)
+        count += weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason == 4;
+}
+
+Test(wait, many_signals_behind_a_gate_are_heeded_in_one_look, .timeout = 20)
+{
+    cr_assert_eq(weft_run(sets_many_monitors, NULL, .workers = 2), 0);
+    cr_expect_eq(count, HEAP / 2, "%d", count);
+}
