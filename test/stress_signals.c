@@ -26,7 +26,7 @@
 
 enum { KINDS = 6, PLACES = 6, STORMS = 2, RUNS = 12, MAYFLIES = 20000, DAYS = 1500 };
 
-static const int    kind[KINDS] = {SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGALRM};
+static const int    kind[KINDS] = {SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGWINCH};
 static atomic_ulong told, raised, born, threads;
 static atomic_bool  calm, over;
 static unsigned     places;
