@@ -244,6 +244,8 @@ void weft__signals_forget(weft_pid who);
 bool weft__signals_wanted(void);
 /* From now on SIGQUIT writes a dump. 0 or an error. */
 int weft__signals_dump(void);
+/* The system is being stopped: what is caught now stays so until it has ended. */
+void weft__signals_hold(void);
 /* A system has ended. Not under its lock: a dump may be under way, and is waited for. */
 void weft__signals_end(void);
 /* In this thread: all but those that an instruction raises. For threads of Weft's own, which inherit it. */

@@ -5,7 +5,8 @@
  *
  * A handler may do next to nothing: it sets a bit and rings. A thread of Weft's own sleeps on that bell and tells
  * whoever has asked. It starts with the first wish, and ends with a weft_run that leaves none. A dump for SIGQUIT is
- * the wish of nobody.
+ * the wish of nobody. So is that signals stay caught while a system is stopped: those that had asked may have ended when
+ * the next one comes, and others are still at work.
  *
  *   I1  Our handler is there exactly while there is a wish for that signal, unless the program has put another in its
  *       place, which stays. It may still be called later, by one that remembers it: a bit that nobody wants is nothing.
@@ -34,9 +35,10 @@ enum { LAST_PLAIN = 31, SIGNALS = 65, RETRY_NS = 10000000 };
 static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 struct wish {
-    weft_pid who; /* nobody: a dump */
+    weft_pid who;
     int      signal;
     bool     due;
+    enum { TELLS, DUMPS, HOLDS } what; /* the last two are nobody's */
 };
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,18 +95,21 @@ static int put_handler(int signal)
 
     sigfillset(&ours.sa_mask);
     atomic_store_explicit(&process, getpid(), memory_order_relaxed);
-    /* relaxed: one that came when nobody had asked any more; what comes now is later */
-    atomic_fetch_and_explicit(&pending, ~bit(signal), memory_order_relaxed);
     if (sigaction(signal, NULL, &before[signal]) || sigaction(signal, &ours, NULL))
         return WEFT_ESYSTEM;
     return 0;
 }
 
-static void take_handler_back(int signal)
+static bool has_our_handler(int signal)
 {
     struct sigaction now;
 
-    if (sigaction(signal, NULL, &now) == 0 && now.sa_handler == on_signal)
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == on_signal;
+}
+
+static void take_handler_back(int signal)
+{
+    if (has_our_handler(signal))
         sigaction(signal, &before[signal], NULL);
 }
 
@@ -148,14 +153,30 @@ static void count_asker(weft_pid who, size_t by)
         atomic_fetch_add_explicit(&askers, by, memory_order_relaxed);
 }
 
-static int add(weft_pid who, int signal)
+static bool has_wish(weft_pid who, int signal)
 {
     for (size_t i = 0; i < count; i++)
         if (weft_same(wishes[i].who, who) && wishes[i].signal == signal)
-            return 0;
-    int error = !make_room() ? WEFT_EMEMORY : is_wanted(signal) ? 0 : put_handler(signal);
-    if (!error) {
-        wishes[count++] = (struct wish){who, signal, false};
+            return true;
+    return false;
+}
+
+/* Who asks is told, also if the program has put another handler in the place of ours since others asked. */
+static int take_over(int signal)
+{
+    if (!is_wanted(
+            signal)) /* relaxed: one that came when nobody had asked any more; what comes now is later */
+        atomic_fetch_and_explicit(&pending, ~bit(signal), memory_order_relaxed);
+    return has_our_handler(signal) ? 0 : put_handler(signal);
+}
+
+static int add(weft_pid who, int signal, int what)
+{
+    bool known = has_wish(who, signal);
+    int  error = !known && !make_room() ? WEFT_EMEMORY : take_over(signal);
+
+    if (!error && !known) {
+        wishes[count++] = (struct wish){.who = who, .signal = signal, .what = what};
         count_asker(who, 1);
     }
     drop_room();
@@ -191,9 +212,8 @@ static bool tell(struct weft__lane *l, uint64_t signals, bool *dumps)
         w->due = w->due || signals & bit(w->signal);
         if (!w->due)
             continue;
-        if (weft_is_nobody(w->who))
-            *dumps = true;
-        w->due = !weft_is_nobody(w->who) && !weft__bonds_signalled(l, w->who, w->signal);
+        *dumps = *dumps || w->what == DUMPS;
+        w->due = w->what == TELLS && !weft__bonds_signalled(l, w->who, w->signal);
         all = all && !w->due;
     }
     return all;
@@ -266,13 +286,13 @@ static int start(void)
     return found;
 }
 
-static int ask(weft_pid who, int signal)
+static int ask(weft_pid who, int signal, int what)
 {
     pthread_mutex_lock(&life);
     int error = lives ? 0 : start();
     if (!error) {
         pthread_mutex_lock(&lock);
-        error = add(who, signal);
+        error = add(who, signal, what);
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_unlock(&life);
@@ -309,7 +329,7 @@ int weft_signals(int signal, bool on)
     weft_pid self = {weft__actor_pid(l->self)};
     if (on) {
         x->wants_signals = true;
-        return ask(self, signal);
+        return ask(self, signal, TELLS);
     }
     forget(self, signal);
     return 0;
@@ -319,11 +339,20 @@ void weft__signals_forget(weft_pid who) { forget(who, 0); }
 
 bool weft__signals_wanted(void) { return atomic_load_explicit(&askers, memory_order_relaxed); }
 
-int weft__signals_dump(void) { return ask(WEFT_NOBODY, SIGQUIT); }
+int weft__signals_dump(void) { return ask(WEFT_NOBODY, SIGQUIT, DUMPS); }
+
+void weft__signals_hold(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0, n = count; i < n; i++)
+        if (wishes[i].what == TELLS && has_our_handler(wishes[i].signal))
+            add(WEFT_NOBODY, wishes[i].signal, HOLDS); /* without memory it is not held */
+    pthread_mutex_unlock(&lock);
+}
 
 void weft__signals_end(void)
 {
-    forget(WEFT_NOBODY, SIGQUIT);
+    forget(WEFT_NOBODY, 0);
     pthread_mutex_lock(&life);
     pthread_mutex_lock(&lock);
     bool idle = count == 0; /* and stays so: new ones need `life` */

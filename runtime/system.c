@@ -407,6 +407,7 @@ static int begin_stop(struct weft__lane *l, int reason, int64_t time, bool here)
     stop_until = weft__clock_real_after(patience);
     result = reason;
     weft__rest_unwatch();
+    weft__signals_hold();
     weft__crew_share(&a->task);
     tell();
     return 0;

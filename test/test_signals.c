@@ -272,6 +272,70 @@ Test(signals, a_handler_that_was_set_meanwhile_stays)
     cr_assert_str_eq(noted(), "1");
 }
 
+/* ---- Asking when somebody does already ------------------------------------------------------------------- */
+
+static void asks_too(void *unused)
+{
+    (void)unused;
+    note("%d ", weft_signals(SIGUSR1, true));
+    raise_here(SIGUSR1);
+    note("%d ", next_told() == SIGUSR1);
+}
+
+static void sets_a_handler_between_two_askers(void *unused)
+{
+    weft_ref ref;
+
+    (void)unused;
+    weft_signals(SIGUSR1, true);
+    handle(SIGUSR1, own_handler);
+    weft_spawn(asks_too, NULL, .monitor = &ref);
+    weft_receive(WEFT_DOWN);
+    note("%d", next_told() == SIGUSR1);
+}
+
+Test(signals, who_asks_second_is_told_also_if_another_handler_was_set_meanwhile)
+{
+    cr_assert_eq(weft_run(sets_a_handler_between_two_askers, NULL), 0);
+    cr_expect_str_eq(noted(), "0 1 1");
+    cr_expect_eq(handled, 0);
+}
+
+/* ---- While a system is stopped ---------------------------------------------------------------------------- */
+
+/* It cleans up when all others have ended, and a second signal comes. */
+static void saves(void *asker)
+{
+    weft_trap(true);
+    weft_monitor(*(weft_pid *)asker);
+    weft_receive(WEFT_DOWN);
+    weft_receive(WEFT_EXIT);
+    raise_here(SIGTERM);
+    note("saved %d", handler_of(SIGTERM) != own_handler);
+}
+
+static void is_told_and_stops(void *unused)
+{
+    weft_pid self = weft_self();
+
+    (void)unused;
+    weft_signals(SIGTERM, true);
+    weft_spawn(saves, &self, .copy_bytes = sizeof self);
+    raise_here(SIGTERM);
+    next_told();
+    weft_stop(0, WEFT_FOREVER);
+    weft_receive(STOP);
+}
+
+Test(signals, those_that_were_asked_for_disturb_no_stop_when_the_asker_has_ended)
+{
+    handle(SIGTERM, own_handler);
+    cr_assert_eq(weft_run(is_told_and_stops, NULL), 0);
+    cr_expect_str_eq(noted(), "saved 1");
+    cr_expect_eq(handled, 0);
+    cr_expect(handler_of(SIGTERM) == own_handler);
+}
+
 static void asks_and_ends(void *signal)
 {
     weft_signals(*(int *)signal, true);
