@@ -214,13 +214,11 @@ static void refuse(struct weft__lane *l, struct weft__actor *a, struct weft_msg 
     weft__bonds_refuse(l, m, mine ? a->reason : WEFT_EGONE, mine && a->extra ? a->extra->why : NULL);
 }
 
-/* The others hear of its end, those too whose signals it has not read. */
-static void tell(struct weft__lane *l, struct weft__actor *a, struct weft_msg **unread)
+/* Those hear of its end, too, whose signals it has not read: bury_all has left them in `in`. */
+static __attribute__((noinline)) void refuse_all(struct weft__lane *l, struct weft__actor *a)
 {
-    if (a->extra && a->extra->bonds.count)
-        weft__bonds_end(l, a, a->reason);
-    for (struct weft_msg *m; (m = *unread);) {
-        *unread = m->next;
+    for (struct weft_msg *m; (m = a->in);) {
+        a->in = m->next;
         refuse(l, a, m);
     }
 }
@@ -269,7 +267,7 @@ static void forget_signals(struct weft__actor *a)
     weft__signals_forget((weft_pid){weft__actor_pid(a)});
 }
 
-static void forget_extra(struct weft__lane *l, struct weft__actor *a, struct weft_msg **unread)
+static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft__extra *x = a->extra;
 
@@ -280,15 +278,14 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a, struct wef
     forget_signals(a); /* before anybody hears of its end */
     end_message(l, x->aside);
     end_message(l, x->answer);
-    /* what is destroyed may do all that again */
-    while (x->held || x->asked || x->defers || x->bonds.count || *unread) {
+    while (x->held || x->asked || x->defers || x->bonds.count) { /* what is destroyed may do all that again */
         struct weft_msg *m = x->held;
         if (!m && !x->asked && x->defers) {
             weft__ending_run(l, a);
             continue;
         }
         if (!m && !x->asked) {
-            tell(l, a, unread);
+            weft__bonds_end(l, a, a->reason);
             continue;
         }
         if (!m) {
@@ -298,6 +295,8 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a, struct wef
         weft__message_unhold(m);
         weft__message_drop(l, m, WEFT_EGONE);
     }
+    if (WEFT__RARE(a->in))
+        refuse_all(l, a);
     if (x->wants_letters)
         weft__letters_forget((weft_pid){weft__actor_pid(a)});
     forget_signals(a);
@@ -313,9 +312,9 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a, struct wef
     a->extra = NULL;
 }
 
-/* What it has not read, in mailbox order; of what it skipped only if that was little. Returns the signals among it. */
-static __attribute__((noinline)) struct weft_msg *bury_all(struct weft__lane *l, struct weft__actor *a,
-                                                           struct weft_msg *pushed, struct weft_msg *gated)
+/* What it has not read, in mailbox order; of what it skipped only if that was little. Signals stay in `in`. */
+static __attribute__((noinline)) void bury_all(struct weft__lane *l, struct weft__actor *a,
+                                               struct weft_msg *pushed, struct weft_msg *gated)
 {
     struct weft_msg *current = a->unusual & WEFT__DUE ? a->current : NULL, *signals = NULL;
 
@@ -329,30 +328,30 @@ static __attribute__((noinline)) struct weft_msg *bury_all(struct weft__lane *l,
         bury(l, a, a->extra->more, &signals);
     bury(l, a, oldest_first(pushed), &signals);
     bury(l, a, gated, &signals);
-    return oldest_first(signals);
+    a->in = oldest_first(signals);
 }
 
 void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
 {
     bool             bounded = a->unusual & WEFT__BOUNDED;
     struct weft_msg *gated = WEFT__RARE(bounded) ? weft__bound_close(l, a) : NULL;
-    struct weft_msg *pushed = weft__inbox_close(&a->box), *unread = NULL;
+    struct weft_msg *pushed = weft__inbox_close(&a->box);
 
     /* seq_cst: after the close, see names.c. */
     if (WEFT__RARE(atomic_load_explicit(&a->named, memory_order_seq_cst)))
         weft__names_forget((weft_pid){weft__actor_pid(a)});
     if (WEFT__RARE(pushed || a->in || !weft__stash_is_empty(&a->stash) ||
                    a->unusual & (WEFT__DUE | WEFT__MORE | WEFT__BOUNDED)))
-        unread = bury_all(l, a, pushed, gated);
+        bury_all(l, a, pushed, gated);
     if (WEFT__LIKELY(weft__fast_can_end(l, a->current)))
         weft__fast_end_current(l, a);
     else
         end_message(l, a->current);
     weft__lane_count(&l->ended); /* before anybody hears of it */
     if (a->extra)
-        forget_extra(l, a, &unread);
-    if (WEFT__RARE(unread))
-        tell(l, a, &unread);
+        forget_extra(l, a);
+    else if (WEFT__RARE(a->in))
+        refuse_all(l, a);
     while (a->owned) {
         struct weft__owned *o = a->owned;
         a->owned = o->next;

@@ -60,25 +60,37 @@ static bool same_class(const char *a, const char *b)
     return false;
 }
 
+/* Of whom it waits for, after all that is not a name. */
+static const char *name_in(const char *waits_for) { return waits_for + strcspn(waits_for, "\""); }
+
+static bool same_wanted(const char *a, const char *b)
+{
+    size_t n = (size_t)(name_in(a) - a);
+
+    return strncmp(a, b, n) == 0 && same_class(a + n, b + n);
+}
+
 static uint64_t mix(uint64_t h, uint64_t c) { return (h ^ c) * 1099511628211u; } /* FNV-1a, word by word */
 
 static uint64_t hash_of(const weft_view *v, weft_fn *fn)
 {
     uint64_t    h = mix(14695981039346656037u, (uintptr_t)fn);
-    const char *name = v->name;
+    const char *name = v->name, *whom = name_in(v->waits_for);
 
     for (char c; (c = next_of(&name));)
         h = mix(h, (unsigned char)c);
     h = mix(h, (unsigned char)v->state[0] << 8 | (unsigned char)v->state[2]);
-    for (const char *c = v->waits_for; *c; c++)
+    for (const char *c = v->waits_for; c < whom; c++)
         h = mix(h, (unsigned char)*c);
+    for (char c; (c = next_of(&whom));)
+        h = mix(h, (unsigned char)c);
     return h ^ h >> 32;
 }
 
 static bool is_alike(const struct group *g, const weft_view *v, weft_fn *fn, uint64_t hash)
 {
     return g->hash == hash && g->fn == fn && strcmp(g->like.state, v->state) == 0 &&
-           strcmp(g->like.waits_for, v->waits_for) == 0 && same_class(g->like.name, v->name);
+           same_wanted(g->like.waits_for, v->waits_for) && same_class(g->like.name, v->name);
 }
 
 /* ---- taking the census ------------------------------------------------------------------------------------- */
@@ -244,8 +256,16 @@ static void write_state(char *cell, const struct group *g) { snprintf(cell, CELL
 
 static void write_wanted(char *cell, const struct group *g)
 {
-    if (*g->like.waits_for)
-        snprintf(cell, CELL, "%s", g->like.waits_for);
+    weft_view   one = g->like;
+    const char *from = one.waits_for, *whom;
+    size_t      n = 0;
+
+    if (g->count == 1)
+        weft__look_add_pid(&one);
+    whom = name_in(from);
+    while (*from)
+        cell[n++] = g->count == 1 || from < whom ? *from++ : next_of(&from);
+    cell[n] = 0;
 }
 
 /* Two digits or so, in the unit that they fit. */

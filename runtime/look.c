@@ -81,6 +81,16 @@ static void name_wanted(const struct weft__actor *a, char *room, size_t size)
         add_item(&t, room, "a response");
 }
 
+/* Whose room, or whose response, if it waits for nothing else. */
+static weft_pid waits_at(const struct weft__actor *a)
+{
+    bool knocks = a->extra && a->extra->knocks_at.id;
+
+    if (a->type_count != 1 || a->type != &weft__request_type || a->phase == WEFT__REACTING)
+        return WEFT_NOBODY;
+    return knocks ? a->extra->knocks_at : weft__request_whom(a);
+}
+
 /* ---- one that waits: it is ours -------------------------------------------------------------------------- */
 
 static const char *state_of(const struct weft__actor *a)
@@ -137,38 +147,35 @@ static void copy_text(char *to, size_t size, const char *from)
     weft__text_add(&t, from);
 }
 
-/* For whose room it waits is told later, as that needs a name. */
-static weft_pid read_all(struct weft__actor *a, weft_view *view)
+/* For whom it waits is told later, as that needs a name. */
+static void read_all(struct weft__actor *a, weft_view *view)
 {
-    weft_pid knocks_at = WEFT_NOBODY;
-
     view->known = true;
     copy_text(view->state, sizeof view->state, state_of(a));
     name_wanted(a, view->waits_for, sizeof view->waits_for);
+    view->waits_at = waits_at(a);
     read_times(a, view);
     view->mailbox = messages(a);
     if (a->extra) {
         weft__bonds_count(a, &view->links, &view->monitors);
         if (a->extra->name)
             copy_text(view->name, sizeof view->name, a->extra->name);
-        knocks_at = a->extra->knocks_at;
     }
     if (a->stack) {
         view->stack_used = weft__stack_used(a->stack);
         view->stack_bytes = (size_t)(a->stack->top - a->stack->low);
     }
-    return knocks_at;
 }
 
 /* False: it does not wait. */
-static bool look_at_waiting(struct weft__actor *a, uint64_t pid, weft_view *view, weft_pid *knocks_at)
+static bool look_at_waiting(struct weft__actor *a, uint64_t pid, weft_view *view)
 {
     pthread_mutex_lock(&lock);
     /* relaxed: it is only compared, until the exchange holds. */
     uint64_t word = atomic_load_explicit(&a->box.word, memory_order_relaxed);
     bool ours = weft__inbox_is_parked(word, weft__actor_generation(pid)) && weft__inbox_unpark(&a->box, word);
     if (ours) {
-        *knocks_at = read_all(a, view);
+        read_all(a, view);
         if (a->unusual & WEFT__THREAD || !weft__inbox_park(&a->box, word))
             weft__loop_wake(weft__lane(), a);
     }
@@ -197,39 +204,52 @@ static weft_fn *function_of(struct weft__actor *a, uint64_t pid)
 
 /* ---- all together ---------------------------------------------------------------------------------------- */
 
-static void name_room(weft_pid at, char *room, size_t size)
-{
-    struct weft__text t = weft__text_in(room, size);
-    char              name[48];
+static bool knocks(const weft_view *view) { return strcmp(view->state, "knocks") == 0; }
 
-    weft__text_add(&t, "room at ");
-    if (weft__names_of(at, name, sizeof name)) {
-        weft__text_add(&t, "\"");
-        weft__text_add(&t, name);
-        weft__text_add(&t, "\"");
-    } else {
-        weft__text_number(&t, at.id, 16);
+static const char *what_of(const weft_view *view) { return knocks(view) ? "room at " : "a response of "; }
+
+/* "a response" is as good, if that has no name. */
+static void name_whom(weft_view *view)
+{
+    struct weft__text t = weft__text_in(view->waits_for, sizeof view->waits_for);
+    char              name[44];
+
+    if (!weft__names_of(view->waits_at, name, sizeof name)) {
+        weft__text_add(&t, knocks(view) ? "room" : "a response");
+        return;
     }
+    weft__text_add(&t, what_of(view));
+    weft__text_add(&t, "\"");
+    weft__text_add(&t, name);
+    weft__text_add(&t, "\"");
+}
+
+void weft__look_add_pid(weft_view *view)
+{
+    if (!view->waits_at.id || strchr(view->waits_for, '"'))
+        return;
+    struct weft__text t = weft__text_in(view->waits_for, sizeof view->waits_for);
+    weft__text_add(&t, what_of(view));
+    weft__text_number(&t, view->waits_at.id, 16);
 }
 
 int weft__look(weft_pid who, weft_view *view, weft_fn **fn)
 {
     struct weft__actor *a = weft__actor_find(who);
-    weft_pid            knocks_at = WEFT_NOBODY;
 
     *view = (weft_view){.who = who};
     if (!a || weft__actor_pid(a) != who.id)
         return WEFT_EGONE;
     *fn = function_of(a, who.id); /* before the last look at whether it lives */
-    bool waits = look_at_waiting(a, who.id, view, &knocks_at);
+    bool waits = look_at_waiting(a, who.id, view);
     if (!waits && seems_to_run(a))
         copy_text(view->state, sizeof view->state, "runs");
     else if (!waits)
         copy_text(view->state, sizeof view->state, "ready");
     if (!waits && !weft__actor_lives(a, who))
         return WEFT_EGONE;
-    if (knocks_at.id)
-        name_room(knocks_at, view->waits_for, sizeof view->waits_for);
+    if (view->waits_at.id)
+        name_whom(view);
     /* relaxed: one that is named just now may have had no name. */
     if (!*view->name && atomic_load_explicit(&a->named, memory_order_relaxed))
         weft__names_of(who, view->name, sizeof view->name);
@@ -252,6 +272,7 @@ int weft_look(weft_pid who, weft_view *view, size_t size)
 
     if (error)
         return error;
+    weft__look_add_pid(&whole);
     if (size > offsetof(weft_view, function))
         weft__look_function(fn, whole.function, sizeof whole.function);
     if (view)

@@ -141,6 +141,8 @@ void weft__request_end_all(struct weft__lane *l, struct weft__actor *a);
 /* For waits of the runtime's own that end with an answer. 0, NULL: no memory. */
 uint64_t weft__request_open(struct weft__actor *a);
 void     weft__request_close(struct weft__actor *a, uint64_t number);
+/* Whom it has asked; nobody: several, or there are too many places to look for one. Its owner only. */
+weft_pid weft__request_whom(const struct weft__actor *a);
 /* An answer: WEFT_FAILED, with an int to be filled in. */
 struct weft_msg *weft__request_blank(struct weft__lane *l);
 /* Leaves it open; NULL: the time is over. */
@@ -322,8 +324,10 @@ void weft__loop_wake(struct weft__lane *l, struct weft__actor *a);
 
 /* ---- look.c ----------------------------------------------------------------------------- */
 
-/* As weft_look, but for the name of its function, which takes long to find: what it was spawned with; NULL: a thread. */
+/* As weft_look, but for the name of its function, which takes long to find: what it was spawned with; NULL: a thread. And
+ * for the pid of whom it waits for, if that has no name: so those are alike who wait for different ones. */
 int  weft__look(weft_pid who, weft_view *view, weft_fn **fn);
+void weft__look_add_pid(weft_view *view);
 void weft__look_function(weft_fn *fn, char *room, size_t size);
 /* How many slots were ever used, and who lives in one now, or WEFT_NOBODY. */
 size_t   weft__look_slots(void);

@@ -21,6 +21,7 @@
 
 struct entry {
     uint64_t         number; /* 0: free */
+    weft_pid         to;     /* nobody: a wait of the runtime's own */
     struct weft_msg *response;
     weft_handler    *run; /* of weft_then */
     void            *state;
@@ -90,11 +91,12 @@ static inline struct entry *next_entry(const struct weft__actor *a)
     return WEFT__LIKELY(!e->number) ? e : NULL;
 }
 
-static inline uint64_t take_entry(struct weft__asked *t, struct entry *e)
+static inline uint64_t take_entry(struct weft__asked *t, struct entry *e, weft_pid to)
 {
     uint64_t number = t->next;
 
     e->number = number;
+    e->to = to;
     t->next = (number + 1) & WEFT__REQUESTS_MAX;
     t->open++;
     return number;
@@ -112,7 +114,7 @@ static void close_entry(struct weft__actor *a, struct entry *e)
         a->unusual &= ~(uint32_t)WEFT__THENS;
 }
 
-uint64_t weft__request_open(struct weft__actor *a)
+static uint64_t open_entry(struct weft__actor *a, weft_pid to)
 {
     struct weft__extra *x = weft__actor_extra(a);
     struct weft__asked *t = x ? x->asked : NULL;
@@ -123,7 +125,22 @@ uint64_t weft__request_open(struct weft__actor *a)
         return 0;
     while (!t->next || t->at[t->next & t->mask].number) /* at most half are taken */
         t->next = (t->next + 1) & WEFT__REQUESTS_MAX;
-    return take_entry(t, &t->at[t->next & t->mask]);
+    return take_entry(t, &t->at[t->next & t->mask], to);
+}
+
+uint64_t weft__request_open(struct weft__actor *a) { return open_entry(a, WEFT_NOBODY); }
+
+weft_pid weft__request_whom(const struct weft__actor *a)
+{
+    enum { FEW = 64 };
+    const struct weft__asked *t = a->extra ? a->extra->asked : NULL;
+
+    if (!t || t->open != 1 || t->mask >= FEW)
+        return WEFT_NOBODY;
+    for (unsigned i = 0; i <= t->mask; i++)
+        if (t->at[i].number)
+            return t->at[i].to;
+    return WEFT_NOBODY;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
@@ -152,7 +169,7 @@ static __attribute__((noinline)) weft_pending request_slowly(weft_pid to, weft_t
         return (weft_pending){0};
     }
     m = weft__message_new(l, type, body, &error);
-    uint64_t number = m ? weft__request_open(l->self) : 0;
+    uint64_t number = m ? open_entry(l->self, to) : 0;
     if (number)
         return post(l, to, m, number);
     if (m)
@@ -170,7 +187,7 @@ weft_pending weft_request_body(weft_pid to, weft_type *type, const void *body)
     struct weft_msg *m = WEFT__LIKELY(e) ? weft__fast_message(l, type, body) : NULL;
     if (WEFT__RARE(!m))
         return request_slowly(to, type, body);
-    return post(l, to, m, take_entry(l->self->extra->asked, e));
+    return post(l, to, m, take_entry(l->self->extra->asked, e, to));
 }
 
 /* ---- answering ---------------------------------------------------------------------------------------- */

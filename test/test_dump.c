@@ -160,6 +160,37 @@ Test(dump, takes_names_for_alike_where_only_numbers_differ)
     cr_expect_str_eq(noted(), "1 1");
 }
 
+static weft_pid shop[4];
+
+static void never_answers(void *arg)
+{
+    (void)arg;
+    weft_receive(A);
+}
+
+static void asks_a_shop(void *arg) { weft_ask(WEFT_FOREVER, *(weft_pid *)arg, STOP); }
+
+/* Two with names that differ by a number, two without one. */
+static void dumps_who_awaits(void *arg)
+{
+    static const char *const name[4] = {"shop 1", "shop 22", NULL, NULL};
+
+    (void)arg;
+    for (int i = 0; i < 4; i++)
+        shop[i] = weft_spawn(never_answers, NULL, .name = name[i]);
+    for (int i = 0; i < 4; i++)
+        weft_spawn(asks_a_shop, &shop[i]);
+    let_all_wait();
+    note("%d %d", begins(line_of("response of"), "2 - asks_a_shop awaits a response of \"shop #\" "),
+         begins(line_of("a response  "), "2 - asks_a_shop awaits a response "));
+}
+
+Test(dump, has_one_line_for_those_that_await_such_as_are_alike)
+{
+    run(dumps_who_awaits);
+    cr_expect_str_eq(noted(), "1 1");
+}
+
 static void dumps_ranges(void *arg)
 {
     (void)arg;

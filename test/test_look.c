@@ -223,7 +223,7 @@ static void looks_at_the_rest(void *arg)
     weft_fn *fns[] = {reacts_to_one, reacts_to_several, sleeps, asks, asks_and_reacts, asks_and_leaves_it};
 
     (void)arg;
-    deaf = weft_spawn(never_answers, NULL);
+    deaf = weft_spawn(never_answers, NULL, .name = "deaf");
     for (size_t i = 0; i < sizeof fns / sizeof *fns; i++)
         note_wait(weft_spawn(fns[i], NULL));
 }
@@ -231,8 +231,44 @@ static void looks_at_the_rest(void *arg)
 Test(look, tells_who_reacts_sleeps_and_awaits)
 {
     run(looks_at_the_rest);
-    noted_is("reacts[STOP] reacts[A, STOP] sleeps[] awaits[a response] reacts[STOP, a response] "
-             "reacts[a response] ");
+    noted_is("reacts[STOP] reacts[A, STOP] sleeps[] awaits[a response of \"deaf\"] "
+             "reacts[STOP, a response] reacts[a response] ");
+}
+
+static weft_pid nameless;
+
+static void awaits_nameless(void *arg)
+{
+    (void)arg;
+    weft_ask(WEFT_FOREVER, nameless, A, 1);
+}
+
+static void asks_two_and_awaits_one(void *arg)
+{
+    weft_pending one = weft_request(nameless, A, 1), other = weft_request(nameless, A, 2);
+
+    (void)arg;
+    weft_await(one, WEFT_FOREVER);
+    weft_await(other, WEFT_FOREVER);
+}
+
+static void looks_at_who_awaits(void *arg)
+{
+    char text[64];
+
+    (void)arg;
+    nameless = weft_spawn(never_answers, NULL);
+    snprintf(text, sizeof text, "a response of %llx", (unsigned long long)nameless.id);
+    weft_view v = seen_waiting(weft_spawn(awaits_nameless, NULL));
+    note("%d %d ", strcmp(v.waits_for, text) == 0, weft_same(v.waits_at, nameless));
+    v = seen_waiting(weft_spawn(asks_two_and_awaits_one, NULL));
+    note("%s %d", v.waits_for, weft_is_nobody(v.waits_at));
+}
+
+Test(look, tells_whom_one_has_asked_that_awaits_if_it_is_only_one)
+{
+    run(looks_at_who_awaits);
+    noted_is("1 1 a response 1");
 }
 
 /* ---- Waiting for room ------------------------------------------------------------------------------------------ */

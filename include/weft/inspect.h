@@ -35,7 +35,8 @@ typedef struct weft_view {
     weft_pid who;
     char     name[64];      /* its name, cut if it is longer, or ""; of several, what it was spawned with */
     char     state[16];     /* "receives", "reacts", "sleeps", "awaits", "knocks" (waits for room), "ready", "runs" */
-    char     waits_for[64]; /* the types, as "INCR, GET"; "a response"; "room at ..."; or "" */
+    char     waits_for[64]; /* the types, as "INCR, GET"; "a response of ..."; "room at ..."; or "" */
+    weft_pid waits_at;      /* of whom: who was asked, if it has asked only one; whose room it is; or nobody */
     weft_span waiting;      /* since it last looked for that, some 100 us more or less */
     weft_span left;         /* until its time is over; WEFT_FOREVER: it has none */
     size_t   mailbox;       /* messages in it */
