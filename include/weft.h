@@ -6,7 +6,8 @@
  * Read in order: 1 values, 2 message types, 3 actors, 4 sending, 5 receiving, 6 requests, 7 reacting, 8 behaviours,
  * 9 endings, 10 names and time, 11 the system. What a program may leave out is in weft/supervisor.h (who restarts whom),
  * weft/atom.h (labels of ten letters), weft/case.h (matching by more than types), weft/bound.h (mailboxes that can be
- * full), weft/letters.h (messages that nobody read) and weft/inspect.h (who is there and waits for what; counters).
+ * full), weft/letters.h (messages that nobody read), weft/signal.h (signals of the process as messages) and
+ * weft/inspect.h (who is there and waits for what; counters).
  * A call that says WAITS suspends the actor, never its thread; every other call returns at once. Errors are
  * negative ints (enum weft_error), never errno, which after a wait may belong to another thread.
  *
@@ -60,7 +61,7 @@ enum weft_error { /* returned by calls, and reasons of an end; reason 0 is norma
     WEFT_ETIME = -2,    /* the time is over */
     WEFT_EFULL = -3,    /* the mailbox is full */
     WEFT_EMEMORY = -4,  /* out of memory or address space */
-    WEFT_EUSED = -5,    /* the name is taken */
+    WEFT_EUSED = -5,    /* the name is taken; or a child's id, or the child runs */
     WEFT_EDROPPED = -6, /* the request was dropped unanswered */
     WEFT_ETYPE = -7,    /* a message of another type, or none */
     WEFT_EINVALID = -8, /* an argument makes no sense */

@@ -55,7 +55,7 @@ const char *weft_strerror(int error)
     case WEFT_EMEMORY:
         return "out of memory or address space";
     case WEFT_EUSED:
-        return "the name is taken";
+        return "the name, or id, is in use";
     case WEFT_EDROPPED:
         return "the request was dropped unanswered";
     case WEFT_ETYPE:
@@ -63,9 +63,9 @@ const char *weft_strerror(int error)
     case WEFT_EINVALID:
         return "an argument makes no sense";
     case WEFT_EKILLED:
-        return "ended from outside";
+        return "killed";
     case WEFT_ESTACK:
-        return "no stack to be had (raise vm.max_map_count, or WEFT_GUARD=canary), or it overflowed";
+        return "its stack overflowed; or there was none to be had (raise vm.max_map_count)";
     case WEFT_EBUSY:
         return "a system runs already";
     case WEFT_EENDED:

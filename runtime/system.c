@@ -223,7 +223,7 @@ static int start(const weft_config *how, struct weft__lane *conductor)
     weft__crew_when_idle = weft__stack_cool;
     weft__later_prepare();
     weft__crew_reset(workers, seed);
-    weft__rest_watch(workers, conductor, how->wait_all, conductor && weft__settings_deadlocks(how));
+    weft__rest_watch(workers, conductor, how->wait_all, weft__settings_deadlocks(how));
     weft__clock_virtual(seed != 0);
     weft__fault_begin(how->overflow);
     waits_for_all = how->wait_all;
@@ -302,6 +302,8 @@ void weft__system_stopped(void)
     pthread_mutex_unlock(&lock);
 }
 
+static int start_conductor(void);
+
 static bool yes(void) { return true; }
 
 /* Whoever conducts now sleeps, and under the lock nobody makes an actor but an actor. So if no worker has moved since it
@@ -312,6 +314,8 @@ void weft__system_rests(bool dead)
     if (state == RUNNING && !is_stopped) {
         bool found = weft__crew_at_rest(dead ? yes : weft__rest_nobody_lives);
         is_dead = is_dead || (dead && found);
+        if (is_dead && !is_conducted) /* it was started by need; without a thread nobody is told */
+            is_dead = is_conducted = start_conductor() == 0;
         if (!dead && found)
             end();
         tell();

@@ -181,6 +181,33 @@ static void runs_with_the_environment(void)
 
 Test(deadlock, is_looked_for_as_the_environment_says) { expect_well(runs_with_the_environment); }
 
+/* The thread that calls these is an actor of a system that was started by need. */
+static void receives_in_a_system_by_need(void)
+{
+    listen_to_stderr();
+    setenv("WEFT_DEADLOCK", "1", 1);
+    weft_pid other = weft_spawn(waits, NULL);
+    CHECK(weft_receive(NEVER) == NULL);
+    CHECK(weft_send(other, GO) == WEFT_EGONE);
+    const char *said = what_was_said();
+    CHECK(strncmp(said, "weft: every actor waits, and nothing can wake any of them\n", 58) == 0);
+    CHECK(strstr(said, "thread"));
+}
+
+static void awaits_in_a_system_by_need(void)
+{
+    listen_to_stderr();
+    setenv("WEFT_DEADLOCK", "1", 1);
+    CHECK(weft_is(weft_ask(WEFT_FOREVER, weft_spawn(waits, NULL), GO), WEFT_FAILED));
+    CHECK(strstr(what_was_said(), "awaits"));
+}
+
+Test(deadlock, is_found_in_a_system_that_was_started_by_need)
+{
+    expect_well(receives_in_a_system_by_need);
+    expect_well(awaits_in_a_system_by_need);
+}
+
 static void reads_what_is_said(void)
 {
     listen_to_stderr();
