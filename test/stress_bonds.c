@@ -37,13 +37,12 @@ enum {
     MORTALS = 4,
     LIVES = 60,
     CLINGERS = 6,
-    ASKERS = 4,
-    QUESTIONS = 500000
+    ASKERS = 4
 };
 #ifdef __SANITIZE_THREAD__
-enum { ROUNDS = 6 };
+enum { ROUNDS = 6, QUESTIONS = 15000 };
 #else
-enum { ROUNDS = 500 };
+enum { ROUNDS = 500, QUESTIONS = 500000 };
 #endif
 
 WEFT_SIGNAL(GO);
