@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  */
-#define _GNU_SOURCE /* dl_iterate_phdr */
+#define _GNU_SOURCE /* _dl_find_object, dl_iterate_phdr */
 #include "base/symbols.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -18,6 +19,18 @@
 
 /* ---- What is loaded ---------------------------------------------------------------------------------- */
 
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* a C library that can: it asks nobody for a lock, whoever holds that */
+bool weft__symbols_module(uintptr_t pc, struct weft__module *m)
+{
+    struct dl_find_object o;
+
+    if (_dl_find_object((void *)pc, &o) != 0)
+        return false;
+    *m = (struct weft__module){o.dlfo_link_map->l_addr, (uintptr_t)o.dlfo_map_start,
+                               (uintptr_t)o.dlfo_map_end, o.dlfo_link_map->l_name};
+    return true;
+}
+#else
 struct question {
     uintptr_t            pc;
     struct weft__module *answer;
@@ -25,23 +38,19 @@ struct question {
 
 static int is_there(struct dl_phdr_info *info, size_t size, void *question)
 {
-    struct question     *q = question;
-    struct weft__module *m = q->answer;
-    bool                 found = false, has_loader = false;
+    struct question *q = question;
 
     (void)size;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t first = info->dlpi_addr + part->p_vaddr;
-        has_loader |= part->p_type == PT_INTERP;
-        if (part->p_type == PT_LOAD && q->pc - first < part->p_memsz) {
-            *m = (struct weft__module){info->dlpi_addr, first, first + part->p_memsz,
-                                       info->dlpi_name ? info->dlpi_name : "", false};
-            found = true;
-        }
+        if (part->p_type != PT_LOAD || q->pc - first >= part->p_memsz)
+            continue;
+        *q->answer = (struct weft__module){info->dlpi_addr, first, first + part->p_memsz,
+                                           info->dlpi_name ? info->dlpi_name : ""};
+        return true;
     }
-    m->has_loader = found && has_loader;
-    return found;
+    return false;
 }
 
 bool weft__symbols_module(uintptr_t pc, struct weft__module *m)
@@ -50,6 +59,7 @@ bool weft__symbols_module(uintptr_t pc, struct weft__module *m)
 
     return dl_iterate_phdr(is_there, &q);
 }
+#endif
 
 const char *weft__symbols_file(const struct weft__module *m, char *room, size_t size)
 {

@@ -6,7 +6,8 @@
  * Owns:      nothing: it asks the loader what is loaded, and reads the symbols anew from the file each time.
  * Knows not: stacks, actors, why somebody asks.
  *
- * No memory is allocated, and no lock taken but the loader's own: good enough for a signal handler that reports a crash.
+ * No memory is allocated, and no lock taken, but the loader's own with an older C library: good enough for a signal handler
+ * that reports a crash.
  * It costs some system calls and a look at each symbol of the file, so it is nothing for a hot path.
  */
 #ifndef WEFT__SYMBOLS_H
@@ -19,9 +20,8 @@
 /* The program, or a library. */
 struct weft__module {
     uintptr_t   base;       /* where its file's address 0 is */
-    uintptr_t   first, end; /* the segment with the address in question */
+    uintptr_t   first, end; /* the part with the address in question */
     const char *path;       /* "": the program; lives as long as the module is loaded */
-    bool        has_loader; /* the program only: it is linked dynamically */
 };
 
 /* False: that is no code that the loader knows. */

@@ -345,8 +345,9 @@ int      weft_cancel(weft_ref timer);
 enum weft_overflow {
     WEFT_OVERFLOW_FATAL,  /* the process, as any segmentation fault */
     WEFT_OVERFLOW_ISOLATE /* that actor only, with WEFT_ESTACK, if it was in its own code: in the program, linked
-                           * dynamically, or in the library of its function. The process, if it was in any other code
-                           * (the C library, Weft, another library), or in a function that such code had called */
+                           * dynamically and without a malloc of its own, or in the library of its function. The
+                           * process, if it was in any other code (the C library, Weft, another library), or in a
+                           * function that such code had called */
 };
 
 typedef struct weft_config { /* all zero: the defaults */

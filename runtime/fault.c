@@ -267,6 +267,7 @@ void weft__fault_begin(enum weft_overflow chosen)
     struct sigaction mine = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
     policy = chosen;
+    weft__frames_prepare();
     for (struct fatal *which = fatal; which < fatal + SIGNALS; which++) {
         atomic_store_explicit(&which->handled, false, memory_order_relaxed);
         if (!is_ours(which) && !which->displaced) {
@@ -296,6 +297,18 @@ static size_t handlers_room(void)
     return (getauxval(AT_MINSIGSTKSZ) + WEFT__FAULT_STACK + page - 1) & ~(page - 1);
 }
 
+/* Whoever calls weft_run may have blocked all signals, to wait for some; a fault that is blocked ends the process without a
+ * word. */
+static void let_in(void)
+{
+    sigset_t ours;
+
+    sigemptyset(&ours);
+    for (const struct fatal *which = fatal; which < fatal + SIGNALS; which++)
+        sigaddset(&ours, which->number);
+    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
 int weft__fault_enter(struct weft__lane *l, struct weft__fault_stack *s, unsigned stack_class)
 {
     size_t guard = weft__guard_bytes();
@@ -311,6 +324,7 @@ int weft__fault_enter(struct weft__lane *l, struct weft__fault_stack *s, unsigne
     mprotect(s->memory, guard, PROT_NONE); /* refused: then there is none */
     stack_t mine = {.ss_sp = (char *)s->memory + guard, .ss_size = s->bytes - guard};
     sigaltstack(&mine, &s->before);
+    let_in();
     return 0;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "runtime/frames.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
 
@@ -25,6 +26,20 @@ static bool is_c_library(const struct weft__module *m)
     return strncmp(slash ? slash + 1 : m->path, "libc.", 5) == 0;
 }
 
+static bool is_within(const struct weft__module *m, uintptr_t pc)
+{
+    struct weft__module other;
+
+    return weft__symbols_module(pc, &other) && other.base == m->base;
+}
+
+/* Then it has locks that everybody needs, and nobody can tell its frames from others: another allocator in place of the C
+ * library's, or, without a loader, the C library itself. */
+static bool has_the_heap(const struct weft__module *m)
+{
+    return is_within(m, (uintptr_t)malloc) || is_within(m, (uintptr_t)free);
+}
+
 static int whose(struct weft__frames *f, uintptr_t pc)
 {
     if (weft__code_is_ours(pc))
@@ -33,9 +48,9 @@ static int whose(struct weft__frames *f, uintptr_t pc)
         return f->whose;
     if (!weft__symbols_module(pc, &f->module))
         return f->whose = 0, FOREIGN;
-    if (is_program(&f->module)) /* without a loader the C library is in there, and nobody can tell */
-        return f->whose = f->module.has_loader ? OWN : UNKNOWN;
-    return f->whose = f->module.base == f->home && !is_c_library(&f->module) ? OWN : FOREIGN;
+    if (!is_program(&f->module) && (f->module.base != f->home || is_c_library(&f->module)))
+        return f->whose = FOREIGN;
+    return f->whose = has_the_heap(&f->module) ? UNKNOWN : OWN;
 }
 
 static void object(struct weft__frames *f, enum weft__frames_found found, uintptr_t pc)
@@ -94,6 +109,9 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
     f->sp = sp;
     return f->ended ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
+
+/* Without a loader the unwinder sorts its tables when it is first asked, in memory from malloc. */
+void weft__frames_prepare(void) { _Unwind_FindEnclosingFunction((void *)weft__frames_prepare); }
 
 void weft__frames_walk(struct weft__frames *f)
 {

@@ -50,6 +50,9 @@ struct weft__frames {
     uintptr_t           home; /* where the actor's module begins */
 };
 
+/* Before the first walk, not in a handler. */
+void weft__frames_prepare(void);
+
 /* In a signal handler. What is given must be; the rest is filled in as the walk comes along, so that what was found until
  * then is there if it fails: it reads what it takes for frames. */
 void weft__frames_walk(struct weft__frames *f);

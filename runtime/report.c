@@ -170,7 +170,9 @@ static void add_why(struct weft__text *t, const struct weft__fault *f)
         weft__text_add(t, " is not its own code, and may hold locks");
     } else {
         weft__text_add(
-            t, "nobody can tell whose code it was in (linked statically? -flto? no tables to unwind by?)");
+            t,
+            "nobody can tell whose code it was in (linked statically? a malloc of the program's own? -flto? "
+            "no tables to unwind by?)");
     }
 }
 

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/symbols.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char            trace[1 << 16]; /* under lock */
 static size_t          length;
@@ -109,6 +111,14 @@ __attribute__((constructor)) static void load_the_unwinder(void)
 #else
 bool leaks(void) { return false; }
 #endif
+
+bool can_isolate(void)
+{
+    struct weft__module mine, heap;
+
+    return weft__symbols_module((uintptr_t)can_isolate, &mine) &&
+           weft__symbols_module((uintptr_t)malloc, &heap) && mine.base != heap.base;
+}
 
 struct rlimit leave_room(size_t bytes)
 {

@@ -31,6 +31,10 @@ int in_child(void (*run)(void));
 /* Whether memory was lost until now; AddressSanitizer's builds only, else false. */
 bool leaks(void);
 
+/* Whether an actor that overflows can be ended alone: not if malloc is in the program, or comes with a sanitizer's library
+ * that is. */
+bool can_isolate(void);
+
 /* Leaves so much more address space than is used now, and no more. Returns the limit as it was. */
 struct rlimit leave_room(size_t bytes);
 

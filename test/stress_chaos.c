@@ -25,7 +25,6 @@
 #include <weft/bound.h>
 #include <weft/supervisor.h>
 
-#include "base/symbols.h"
 #include "census.h"
 #include "help.h"
 #include "hunt.h"
@@ -654,13 +653,6 @@ static size_t stacks_lost(void)
             got++;
         }
     return all - got;
-}
-
-static bool can_isolate(void)
-{
-    struct weft__module m;
-
-    return weft__symbols_module((uintptr_t)begins, &m) && m.has_loader;
 }
 
 /* The reports of overflows go nowhere; what is said here, and by sanitizers, goes where it should. */

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/symbols.h"
 #include "help.h"
 
 enum { SPAWNERS = 8, EACH = 100, AT_ONCE = 8 };
@@ -118,19 +117,12 @@ static void first(void *arg)
         atomic_fetch_add(&wrong, 1);
 }
 
-static bool is_static(void)
-{
-    struct weft__module m;
-
-    return !weft__symbols_module((uintptr_t)first, &m) || !m.has_loader;
-}
-
 int main(void)
 {
     int real = dup(STDERR_FILENO), none = open("/dev/null", O_WRONLY);
 
-    if (is_static())
-        return 0;              /* nobody is isolated there */
+    if (!can_isolate())
+        return 0;
     dup2(none, STDERR_FILENO); /* thousands of reports */
     int reason = weft_run(first, (void *)0x1234, .workers = 4, .overflow = WEFT_OVERFLOW_ISOLATE);
     dup2(real, STDERR_FILENO);

@@ -122,7 +122,6 @@ Test(symbols, tell_the_program_from_libraries)
     cr_assert(weft__symbols_module((uintptr_t)everybody_knows, &program));
     cr_assert(weft__symbols_module((uintptr_t)lfind, &library));
     cr_expect_str_eq(program.path, "");
-    cr_expect(program.has_loader);
     cr_expect_str_eq(weft__symbols_file(&program, room, sizeof room), "test_symbols");
     cr_expect_str_eq(weft__symbols_file(&library, room, sizeof room), "libc.so.6");
     cr_expect_neq(program.base, library.base);
