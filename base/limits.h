@@ -53,6 +53,10 @@ enum {
      * behind: longer than a system call that does return, shorter than whoever waits for the stop has patience. */
     WEFT__GRACE_NS = 500000000,
 
+    /* How long a line for stderr waits where that is a pipe that nobody empties: longer than a reader that is at work, and
+     * short enough for who waits for a core. */
+    WEFT__SAY_MS = 1000,
+
     WEFT__WORKERS_MAX = 256,
 
     /* Cells that travel between threads together. The way back costs 24 ns a cell at 64, 1 ns at 256. */

@@ -47,4 +47,12 @@ static inline void weft__text_hex(struct weft__text *t, uint64_t n)
     weft__text_number(t, n, 16);
 }
 
+/* Names are the program's: none may move the cursor of whoever reads them, or begin a line. */
+static inline void weft__text_clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "runtime/actor.h"
 
 enum { FIRST_ROOM = 64 };
@@ -363,6 +364,7 @@ static const char *cell_of(char *room, const struct column *c, const struct grou
 {
     *room = 0;
     c->write(room, g);
+    weft__text_clean(room);
     return *room ? room : "-";
 }
 

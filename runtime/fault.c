@@ -5,8 +5,8 @@
  *
  * A handler here says on stderr in which actor the signal came, and where, and passes it on to whoever had it before:
  * another handler, which is called; or the system's default, which is put back, and then the instruction is run again, so
- * that a core shows the place itself. All of it is safe in a handler: texts are put together in a buffer and written by
- * one write; the walk and the names allocate nothing (frames.c, base/symbols.h).
+ * that a core shows the place itself. All of it is safe in a handler: lines (base/say.h), the walk and the names allocate
+ * nothing (frames.c, base/symbols.h).
  *
  * An overflow is a fault in the guard of the actor's stack. To end only the actor, the handler returns to another place:
  * the worker's rescue stack, where the actor ends as by weft_end, after the handler, with the mask of signals as before

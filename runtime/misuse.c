@@ -4,36 +4,67 @@
  * Copyright (c) 2026 The Weft authors
  */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "base/symbols.h"
 #include "runtime/actor.h"
 
-static const char *name_of(struct weft__actor *a, char *room, size_t size)
+static void add_who(struct weft__text *t, struct weft__actor *a)
 {
     char fn[64];
 
-    if (!a || a->unusual & WEFT__THREAD)
-        snprintf(room, size, "thread");
-    else if (a->extra && a->extra->name)
-        snprintf(room, size, "actor \"%s\"", a->extra->name);
-    else
-        snprintf(room, size, "actor %llx of %s", (unsigned long long)weft__actor_pid(a),
-                 weft__symbols_name((void *)weft__bound_fn(a), fn, sizeof fn));
-    return room;
+    if (!a || a->unusual & WEFT__THREAD) {
+        weft__text_add(t, "thread");
+    } else if (a->extra && a->extra->name) {
+        weft__text_add(t, "actor \"");
+        weft__text_add(t, a->extra->name);
+        weft__text_add(t, "\"");
+    } else {
+        weft__text_add(t, "actor ");
+        weft__text_number(t, weft__actor_pid(a), 16);
+        weft__text_add(t, " of ");
+        weft__text_add(t, weft__symbols_name((void *)weft__bound_fn(a), fn, sizeof fn));
+    }
+}
+
+/* It knows %s, and nothing else. */
+static void add_words(struct weft__text *t, const char *format, va_list more)
+{
+    char one[2] = "";
+
+    for (; *format; format++) {
+        if (*format == '%' && format[1] == 's') {
+            weft__text_add(t, va_arg(more, const char *));
+            format++;
+        } else {
+            *one = *format;
+            weft__text_add(t, one);
+        }
+    }
+}
+
+/* Without stdio: it takes 8 KiB of stack for a stream without a buffer, and this is called anywhere. */
+static __attribute__((noinline)) void say(struct weft__actor *a, const char *format, va_list more)
+{
+    struct weft__say   line;
+    struct weft__text *t = weft__say_begin(&line);
+
+    weft__text_add(t, "weft: ");
+    add_who(t, a);
+    weft__text_add(t, ": ");
+    add_words(t, format, more);
+    weft__say_end(&line);
 }
 
 _Noreturn void weft__misuse(int reason, const char *format, ...)
 {
     struct weft__lane *l = weft__lane();
-    char               who[96], what[256];
     va_list            more;
 
     va_start(more, format);
-    vsnprintf(what, sizeof what, format, more);
+    say(l->self, format, more);
     va_end(more);
-    fprintf(stderr, "weft: %s: %s\n", name_of(l->self, who, sizeof who), what);
     if (!l->destroying && (l->deferring || (l->worker && l->self)))
         weft_end(reason);
     if (l->self)

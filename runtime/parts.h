@@ -12,6 +12,7 @@
 
 /* ---- misuse.c --------------------------------------------------------------------------- */
 
+/* Ends the actor, after one line; its words are taken for each %s. */
 _Noreturn void weft__misuse(int reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- types.c ---------------------------------------------------------------------------- */

@@ -3,34 +3,14 @@
  * SPDX-License-Identifier: MIT
  * Copyright (c) 2026 The Weft authors
  *
- * Safe there: each line is put together in a buffer and written by one write.
+ * Safe there: base/say.h.
  */
 #define _GNU_SOURCE /* ucontext.h: REG_RIP */
 #include <string.h>
-#include <unistd.h>
 
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/say.h"
 #include "fibers/guard.h"
 #include "runtime/fault.h"
-
-struct line {
-    struct weft__text text;
-    char              room[512];
-};
-
-static struct weft__text *begin(struct line *line)
-{
-    line->text = weft__text_in(line->room, sizeof line->room - 1); /* the line's end has room */
-    return &line->text;
-}
-
-static void say(struct line *line)
-{
-    *line->text.at++ = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line->room, (size_t)(line->text.at - line->room));
-    (void)ignored; /* nobody left to tell */
-}
 
 /* ---- What, and to whom ------------------------------------------------------------------------------- */
 
@@ -68,8 +48,8 @@ static void add_kib(struct weft__text *t, size_t bytes)
 
 static void say_overflow(const struct weft__fault *f)
 {
-    struct line        line;
-    struct weft__text *t = begin(&line);
+    struct weft__say   line;
+    struct weft__text *t = weft__say_begin(&line);
     size_t             all = weft__stack_bytes(f->stack);
 
     weft__text_add(t, "weft: ");
@@ -81,13 +61,13 @@ static void say_overflow(const struct weft__fault *f)
     weft__text_add(t, " bytes with its guard), of which ");
     add_kib(t, weft__stack_used(f->stack));
     weft__text_add(t, " were ever used; .stack_bytes of weft_spawn raises it, that of weft_run for all");
-    say(&line);
+    weft__say_end(&line);
 }
 
 static void say_signal(const struct weft__fault *f)
 {
-    struct line        line;
-    struct weft__text *t = begin(&line);
+    struct weft__say   line;
+    struct weft__text *t = weft__say_begin(&line);
 
     weft__text_add(t, "weft: ");
     weft__text_add(t, f->name);
@@ -97,7 +77,7 @@ static void say_signal(const struct weft__fault *f)
     }
     weft__text_add(t, " in ");
     add_who(t, f->actor);
-    say(&line);
+    weft__say_end(&line);
 }
 
 void weft__report_what(const struct weft__fault *f)
@@ -130,8 +110,8 @@ static void add_place(struct weft__text *t, uintptr_t pc, bool exact)
 
 static void say_frame(const struct weft__frames *f, unsigned i)
 {
-    struct line        line;
-    struct weft__text *t = begin(&line);
+    struct weft__say   line;
+    struct weft__text *t = weft__say_begin(&line);
 
     weft__text_add(t, "  #");
     weft__text_number(t, i, 10);
@@ -142,21 +122,21 @@ static void say_frame(const struct weft__frames *f, unsigned i)
         weft__text_number(t, f->shown[i].times, 10);
         weft__text_add(t, " times");
     }
-    say(&line);
+    weft__say_end(&line);
 }
 
 void weft__report_where(const struct weft__fault *f)
 {
-    struct line line;
+    struct weft__say line;
 
     for (unsigned i = 0; i < f->frames.count; i++)
         say_frame(&f->frames, i);
     if (!f->frames.more)
         return;
-    weft__text_add(begin(&line), "  and ");
+    weft__text_add(weft__say_begin(&line), "  and ");
     weft__text_number(&line.text, f->frames.more, 10);
     weft__text_add(&line.text, " more");
-    say(&line);
+    weft__say_end(&line);
 }
 
 /* ---- And then ------------------------------------------------------------------------------------------ */
@@ -178,8 +158,8 @@ static void add_why(struct weft__text *t, const struct weft__fault *f)
 
 void weft__report_end(const struct weft__fault *f, bool alone)
 {
-    struct line        line;
-    struct weft__text *t = begin(&line);
+    struct weft__say   line;
+    struct weft__text *t = weft__say_begin(&line);
 
     if (alone) {
         weft__text_add(t, "weft: only that actor ends, with WEFT_ESTACK");
@@ -187,5 +167,5 @@ void weft__report_end(const struct weft__fault *f, bool alone)
         weft__text_add(t, "weft: the process ends, not only that actor: ");
         add_why(t, f);
     }
-    say(&line);
+    weft__say_end(&line);
 }

@@ -15,17 +15,20 @@
  *
  * `life` is held while the thread is started and ended, `lock` while wishes are looked at; in this order.
  */
-#define _GNU_SOURCE /* pthread_setname_np */
+#define _GNU_SOURCE /* pthread_setname_np, memrchr */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <weft/signal.h>
 
 #include "base/futex.h"
 #include "base/memory.h"
+#include "base/say.h"
 #include "runtime/actor.h"
 #include "sched/clock.h"
 
@@ -235,6 +238,45 @@ static struct weft__lane *begin(void)
     return l;
 }
 
+/* So many bytes as a pipe takes at once, in whole lines if there are any. */
+static size_t piece_of(const char *text, size_t left)
+{
+    size_t      most = left < PIPE_BUF ? left : PIPE_BUF;
+    const char *end = memrchr(text, '\n', most);
+
+    return end ? (size_t)(end + 1 - text) : most;
+}
+
+/* False: nobody reads, and who waits for the end of this thread must not wait for that. */
+static bool say_piece(const char *text, size_t size)
+{
+    enum { LOOK_MS = 100 };
+
+    while (!weft__say_within(text, size, LOOK_MS))
+        if (atomic_load_explicit(&ends, memory_order_relaxed)) /* looked at again */
+            return false;
+    return true;
+}
+
+static void say_dump(void)
+{
+    struct weft__say line;
+    char            *text = NULL;
+    size_t           size = 0, n;
+    FILE            *to = open_memstream(&text, &size);
+
+    if (to)
+        weft_dump(to);
+    if (!to || fclose(to) || !text) {
+        weft__text_add(weft__say_begin(&line), "weft: there is no memory for a dump");
+        weft__say_end(&line);
+    } else {
+        for (size_t at = 0; at < size && say_piece(text + at, n = piece_of(text + at, size - at));)
+            at += n;
+    }
+    free(text);
+}
+
 static void *listen(void *unused)
 {
     struct weft__lane *l = begin();
@@ -248,7 +290,7 @@ static void *listen(void *unused)
         bool all = tell(l, signals, &dumps);
         pthread_mutex_unlock(&lock);
         if (dumps)
-            weft_dump(stderr);
+            say_dump();
         if (!atomic_load_explicit(&ends, memory_order_relaxed))
             weft__futex_wait(&bell, heard, all ? WEFT__NEVER : weft__clock_real_after(RETRY_NS));
     }

@@ -7,6 +7,7 @@
 #include "help.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,6 +73,19 @@ const char *what_was_said(void)
     dup2(real_stderr, STDERR_FILENO);
     text[n > 0 ? n : 0] = 0;
     return text;
+}
+
+void clog_stderr(void)
+{
+    char rubbish[512] = {0};
+    int  ends[2];
+
+    if (pipe2(ends, O_NONBLOCK))
+        abort();
+    while (write(ends[1], rubbish, sizeof rubbish) > 0)
+        ;
+    fcntl(ends[1], F_SETFL, 0);
+    dup2(ends[1], STDERR_FILENO);
 }
 
 unsigned lines(const char *text)

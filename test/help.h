@@ -23,6 +23,7 @@ weft_counts counted(void);
 
 void        listen_to_stderr(void);
 const char *what_was_said(void); /* since then; stderr is itself again */
+void        clog_stderr(void);   /* a pipe that is full, and that nobody reads; until then, or for ever */
 unsigned    lines(const char *text);
 
 /* Runs it in a child, and returns what waitpid says of it. */

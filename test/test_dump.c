@@ -191,6 +191,20 @@ Test(dump, has_one_line_for_those_that_await_such_as_are_alike)
     cr_expect_str_eq(noted(), "1 1");
 }
 
+static void dumps_a_wild_name(void *arg)
+{
+    (void)arg;
+    weft_spawn(session, NULL, .name = "a\nb\x1b[2J\x7f");
+    let_all_wait();
+    note("%d %d", lines(text), says(" \"a?b?[2J?\" session "));
+}
+
+Test(dump, shows_names_in_a_way_that_moves_no_cursor)
+{
+    run(dumps_a_wild_name);
+    cr_expect_str_eq(noted(), "4 1");
+}
+
 static void dumps_ranges(void *arg)
 {
     (void)arg;

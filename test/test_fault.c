@@ -827,6 +827,58 @@ Test(fault, of_a_thread_that_is_an_actor_names_that)
     HAS(said, "weft: SIGABRT in thread (", "aborts_as_an_actor+0x");
 }
 
+static void spawns_one_with_a_wild_name(void *arg)
+{
+    (void)arg;
+    reason_of(aborts, "a\nb\x1b[2J");
+}
+
+Test(fault, shows_names_as_one_line_that_moves_no_cursor)
+{
+    const char *said;
+
+    dies(spawns_one_with_a_wild_name, WEFT_OVERFLOW_FATAL, NULL, &said);
+    HAS(said, "weft: SIGABRT in actor \"a?b?[2J\" (");
+}
+
+/* ---- Whoever does not read --------------------------------------------------------------------------------- */
+
+static void clog_and_wait_not_for_ever(void)
+{
+    clog_stderr();
+    alarm(20);
+}
+
+Test(fault, ends_the_process_also_if_stderr_is_a_pipe_that_nobody_reads)
+{
+    const char *said;
+    int         status = dies(reads_nothing, WEFT_OVERFLOW_FATAL, clog_and_wait_not_for_ever, &said);
+
+    cr_expect(SANITIZED || is_death_by(status, SIGSEGV), "%x", status);
+}
+
+static void abort_as_an_actor_unheard(void)
+{
+    static const struct rlimit none;
+    int                        ends[2];
+
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGPIPE, SIG_DFL);
+    if (pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0)
+        close(ends[0]);
+    close(ends[1]);
+    weft_self();
+    weft_spawn(waits_and_overflows, NULL);
+    abort();
+}
+
+Test(fault, ends_a_thread_as_it_would_also_if_stderr_is_a_pipe_that_has_no_reader)
+{
+    int status = in_child(abort_as_an_actor_unheard);
+
+    cr_expect(is_death_by(status, SIGABRT), "%x", status);
+}
+
 /* ---- Whoever was there before -------------------------------------------------------------------------------- */
 
 static void ends_with_7(int number, siginfo_t *info, void *context)

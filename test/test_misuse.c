@@ -572,3 +572,39 @@ Test(misuse, of_sequences_in_a_destroy_function_aborts)
     refused_while_destroying(loops, "weft_loop");
     refused_while_destroying(loops_while, "weft_loop");
 }
+
+/* ---- The line ------------------------------------------------------------------------------------------- */
+
+static size_t little = 5000;
+
+static __attribute__((noinline)) void breaks_a_rule_on_a_full_stack(void *arg)
+{
+    void *low, *high;
+    char  here;
+
+    weft_stack_bounds(&low, &high);
+    opaque(__builtin_alloca((size_t)(&here - (char *)low) - little));
+    receives_no_types(arg);
+}
+
+Test(misuse, needs_little_of_the_stack_to_say_so)
+{
+#ifdef __SANITIZE_ADDRESS__
+    little *= 4;
+#endif
+    cr_expect_eq(reason_of(breaks_a_rule_on_a_full_stack, "weft_receive", ""), WEFT_EINVALID);
+}
+
+static void spawns_one_with_a_wild_name(void *arg)
+{
+    weft_ref m;
+
+    (void)arg;
+    weft_spawn(receives_no_types, NULL, .name = "a\nweft: \x1b[2Jb", .monitor = &m);
+    weft_receive(WEFT_DOWN);
+}
+
+Test(misuse, says_names_as_one_line_that_moves_no_cursor)
+{
+    cr_expect_eq(reason_of(spawns_one_with_a_wild_name, "actor \"a?weft: ?[2Jb\": ", ""), 0);
+}

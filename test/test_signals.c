@@ -577,6 +577,22 @@ Test(signals, who_has_asked_for_quit_is_told_as_well)
     cr_assert_str_eq(noted(), "1 ");
 }
 
+static void quits_unheard(void *arg)
+{
+    (void)arg;
+    raise_here(SIGQUIT);
+    weft_sleep(weft_ms(50)); /* the dump has begun; else the test finds nothing */
+}
+
+Test(signals, a_dump_that_nobody_reads_does_not_hold_up_the_end)
+{
+    listen_to_stderr();
+    clog_stderr();
+    int result = weft_run(quits_unheard, NULL, .workers = 2, .dump_on_quit = true);
+    what_was_said();
+    cr_expect_eq(result, 0);
+}
+
 Test(signals, the_environment_can_want_the_dump)
 {
     setenv("WEFT_DUMP_ON_QUIT", "1", 1);
