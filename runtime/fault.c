@@ -51,81 +51,6 @@ static enum weft_overflow policy;
 /* Held by who reports. */
 static atomic_flag reporting = ATOMIC_FLAG_INIT;
 
-/* ---- Who, and where ------------------------------------------------------------------------------------- */
-
-static bool is_in(const struct weft__stack *s, uintptr_t address)
-{
-    uintptr_t low = (uintptr_t)s->low - weft__guard_bytes();
-
-    return address - low < weft__stack_bytes(s);
-}
-
-static bool is_in_guard(const struct weft__stack *s, uintptr_t address)
-{
-    return (uintptr_t)s->low - address - 1 < weft__guard_bytes();
-}
-
-/* The stack that an address is in or just below. A worker runs on the actor's own, or the loop's, or the one for
- * rescue. */
-static struct weft__stack *stack_of(const struct weft__lane *l, uintptr_t address)
-{
-    struct weft__stack *all[] = {l->self->stack, l->spare, l->rescue};
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && is_in(all[i], address))
-            return all[i];
-    return NULL;
-}
-
-bool weft__fault_is_raised(const siginfo_t *info) { return info->si_code > 0; }
-
-/* By what runs here: an instruction, abort, raise. Not by another process, which means no actor. */
-static bool is_from_here(const siginfo_t *info)
-{
-    return weft__fault_is_raised(info) || (info->si_code == SI_TKILL && info->si_pid == getpid());
-}
-
-static void look(struct weft__fault *f)
-{
-    uintptr_t address = (uintptr_t)f->info->si_addr, sp = weft__machine_sp(f->context);
-    bool      memory = weft__fault_is_raised(f->info) && (f->signal == SIGSEGV || f->signal == SIGBUS);
-
-    f->stack = memory && f->lane->worker ? stack_of(f->lane, address) : NULL;
-    f->overflow = f->stack && is_in_guard(f->stack, address);
-    if (!f->overflow && f->lane->worker)
-        f->stack = stack_of(f->lane, sp);
-}
-
-static void set_blocked(int how)
-{
-    sigset_t faults;
-
-    sigemptyset(&faults);
-    sigaddset(&faults, SIGSEGV);
-    sigaddset(&faults, SIGBUS);
-    pthread_sigmask(how, &faults, NULL);
-}
-
-/* What looks like a frame may be none: then the handler is called again, and goes on here. */
-static void walk(struct weft__fault *f)
-{
-    sigjmp_buf here;
-
-    f->frames.pc = weft__machine_pc(f->context);
-    f->frames.sp = weft__machine_sp(f->context);
-    f->frames.low = f->stack ? (uintptr_t)f->stack->low : 0;
-    f->frames.high = f->stack ? (uintptr_t)f->stack->low + weft__stack_bytes(f->stack) : UINTPTR_MAX;
-    f->frames.function = f->actor->unusual & WEFT__THREAD ? 0 : (uintptr_t)weft__bound_fn(f->actor);
-    f->frames.last = (uintptr_t)weft__loop;
-    set_blocked(SIG_UNBLOCK);
-    if (sigsetjmp(here, 1) == 0) {
-        f->lane->walking = &here;
-        weft__frames_walk(&f->frames);
-    }
-    f->lane->walking = NULL;
-    set_blocked(SIG_BLOCK);
-}
-
 /* ---- Only that actor ------------------------------------------------------------------------------------- */
 
 /* On the rescue stack, in its lower half, after the handler: so the stack is left for itself, by the front door. */
@@ -174,7 +99,7 @@ static bool report(struct weft__fault *f)
 {
     begin_report();
     weft__report_what(f);
-    walk(f);
+    weft__scene_walk(f);
     weft__report_where(f);
     bool alone = f->overflow && may_end_alone(f);
     if (f->overflow && policy == WEFT_OVERFLOW_ISOLATE)
@@ -226,12 +151,20 @@ static void pass_on(struct fatal *which, siginfo_t *info, void *context)
         raise(which->number);
 }
 
+bool weft__fault_is_raised(const siginfo_t *info) { return info->si_code > 0; }
+
+/* By what runs here: an instruction, abort, raise. Not by another process, which means no actor. */
+static bool is_from_here(const siginfo_t *info)
+{
+    return weft__fault_is_raised(info) || (info->si_code == SI_TKILL && info->si_pid == getpid());
+}
+
 /* It is this actor's doing, and news. */
 static bool concerns(const struct fatal *which, struct weft__fault *f)
 {
     if (!f->actor || f->lane->has_said || !is_from_here(f->info) || is_ignored(which, f->info))
         return false;
-    look(f);
+    weft__scene_look(f);
     return f->overflow || !atomic_load_explicit(&which->handled, memory_order_relaxed);
 }
 

@@ -28,6 +28,12 @@ struct weft__fault {
     struct weft__frames frames; /* when they have been walked */
 };
 
+/* ---- scene.c: in a handler --------------------------------------------------------------- */
+
+/* On which stack, and whether that overflowed; and, after the first report, the frames. */
+void weft__scene_look(struct weft__fault *f);
+void weft__scene_walk(struct weft__fault *f);
+
 /* ---- report.c: on stderr, in a handler --------------------------------------------------- */
 
 /* What happened to whom; and, after the walk, where. */
