@@ -341,7 +341,8 @@ int      weft_cancel(weft_ref timer);
 
 /* A fatal signal in an actor (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) is reported on stderr: the actor, its frames,
  * of an overflow how large the stack was; then it goes on to the handler that was there before the system began, or
- * ends the process. A handler that is set later stands in place of Weft's: let it call that. An overflow ends: */
+ * ends the process. A handler that is set later, with SA_ONSTACK, stands in place of Weft's: let it call that. An
+ * overflow ends: */
 enum weft_overflow {
     WEFT_OVERFLOW_FATAL,  /* the process, as any segmentation fault */
     WEFT_OVERFLOW_ISOLATE /* that actor only, with WEFT_ESTACK, if it was in its own code: in the program, linked

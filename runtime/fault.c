@@ -35,7 +35,7 @@ static struct fatal {
     int              number;
     const char      *name;
     bool             ours;      /* the handler is set */
-    bool             displaced; /* the program has set another, which may call ours: it is not set again */
+    bool             displaced; /* the program has set another, which may call ours: it stays in front */
     struct sigaction before;
     /* Whoever had it before has come back from one: such are his business, and not worth a report each. relaxed: it
      * orders nothing. */
@@ -69,8 +69,8 @@ bool weft__fault_is_called(const struct weft__fault *f)
 
 static bool may_end_alone(const struct weft__fault *f)
 {
-    return f->lane->rescue && f->stack != f->lane->rescue && !weft__fault_is_called(f) &&
-           f->frames.found == WEFT__FRAMES_OWN && WEFT__MACHINE_LEAVES;
+    return f->actor && f->lane->rescue && f->stack != f->lane->rescue && !f->stepped &&
+           !weft__fault_is_called(f) && f->frames.found == WEFT__FRAMES_OWN && WEFT__MACHINE_LEAVES;
 }
 
 static void end_alone(struct weft__fault *f)
@@ -116,17 +116,22 @@ static bool report(struct weft__fault *f)
 static void call(struct fatal *which, siginfo_t *info, void *context)
 {
     struct sigaction before = which->before;
-    sigset_t         mask = before.sa_mask, now;
+    sigset_t         mask = before.sa_mask, itself, now;
 
     if (before.sa_flags & (int)SA_RESETHAND)
         which->before = (struct sigaction){.sa_handler = SIG_DFL};
-    pthread_sigmask(SIG_BLOCK, &mask, &now);
+    sigemptyset(&itself);
+    if (before.sa_flags & SA_NODEFER)
+        sigaddset(&itself, which->number);
+    pthread_sigmask(SIG_UNBLOCK, &itself, &now);
+    pthread_sigmask(SIG_BLOCK, &mask, NULL);
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(which->number, info, context);
     else
         before.sa_handler(which->number);
     pthread_sigmask(SIG_SETMASK, &now, NULL);
-    atomic_store_explicit(&which->handled, true, memory_order_relaxed);
+    if (weft__fault_is_raised(info)) /* or it shrugs off what somebody sent */
+        atomic_store_explicit(&which->handled, true, memory_order_relaxed);
 }
 
 static bool is_ignored(const struct fatal *which, const siginfo_t *info)
@@ -153,16 +158,29 @@ static void pass_on(struct fatal *which, siginfo_t *info, void *context)
 
 bool weft__fault_is_raised(const siginfo_t *info) { return info->si_code > 0; }
 
+/* The kernel has none to tell of an address that no program could have. */
+bool weft__fault_has_address(const struct weft__fault *f)
+{
+    return weft__fault_is_raised(f->info) && f->info->si_code != SI_KERNEL &&
+           (f->signal == SIGSEGV || f->signal == SIGBUS);
+}
+
 /* By what runs here: an instruction, abort, raise. Not by another process, which means no actor. */
 static bool is_from_here(const siginfo_t *info)
 {
     return weft__fault_is_raised(info) || (info->si_code == SI_TKILL && info->si_pid == getpid());
 }
 
+/* In other threads it is nobody's of Weft's. */
+static bool is_ours_to_say(const struct weft__fault *f)
+{
+    return f->actor || f->lane->worker || f->lane->destroying;
+}
+
 /* It is this actor's doing, and news. */
 static bool concerns(const struct fatal *which, struct weft__fault *f)
 {
-    if (!f->actor || f->lane->has_said || !is_from_here(f->info) || is_ignored(which, f->info))
+    if (!is_ours_to_say(f) || f->lane->has_said || !is_from_here(f->info) || is_ignored(which, f->info))
         return false;
     weft__scene_look(f);
     return f->overflow || !atomic_load_explicit(&which->handled, memory_order_relaxed);
@@ -173,10 +191,11 @@ static void handle(int signal, siginfo_t *info, void *context)
     struct weft__lane *l = weft__lane();
     int                error = errno;
     struct fatal      *which = fatal;
-    struct weft__fault f = {.signal = signal, .info = info, .context = context, .lane = l, .actor = l->self};
+    struct weft__fault f = {.signal = signal, .info = info, .context = context, .lane = l};
 
     if (l->walking)
         siglongjmp(*(sigjmp_buf *)l->walking, 1);
+    f.actor = weft__scene_actor(l, context);
     while (which->number != signal)
         which++;
     f.name = which->name;
@@ -187,34 +206,49 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 /* ---- fault.h ------------------------------------------------------------------------------------------- */
 
-static bool is_ours(const struct fatal *which)
+static struct sigaction present(const struct fatal *which)
 {
-    struct sigaction now;
+    struct sigaction now = {.sa_handler = SIG_DFL};
 
-    return sigaction(which->number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
-           now.sa_sigaction == handle;
+    sigaction(which->number, NULL, &now);
+    return now;
+}
+
+static bool is_ours(struct sigaction a) { return a.sa_flags & SA_SIGINFO && a.sa_sigaction == handle; }
+
+/* It calls nobody. */
+static bool is_none(struct sigaction a)
+{
+    return !(a.sa_flags & SA_SIGINFO) && (a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN);
+}
+
+static void take(struct fatal *which)
+{
+    struct sigaction mine = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now = present(which);
+
+    if (!is_ours(now) && (!which->displaced || is_none(now))) {
+        which->displaced = false;
+        which->before = now; /* before a handler can come to read it */
+        sigaction(which->number, &mine, NULL);
+    }
+    which->ours = true;
 }
 
 void weft__fault_begin(enum weft_overflow chosen)
 {
-    struct sigaction mine = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
     policy = chosen;
     weft__frames_prepare();
     for (struct fatal *which = fatal; which < fatal + SIGNALS; which++) {
         atomic_store_explicit(&which->handled, false, memory_order_relaxed);
-        if (!is_ours(which) && !which->displaced) {
-            sigaction(which->number, NULL, &which->before); /* before a handler can come to read it */
-            sigaction(which->number, &mine, NULL);
-        }
-        which->ours = true;
+        take(which);
     }
 }
 
 void weft__fault_end(void)
 {
     for (struct fatal *which = fatal; which < fatal + SIGNALS; which++) {
-        if (is_ours(which))
+        if (is_ours(present(which)))
             sigaction(which->number, &which->before, NULL);
         else if (which->ours)
             which->displaced = true;

@@ -22,14 +22,18 @@ struct weft__fault {
     siginfo_t          *info;
     ucontext_t         *context;
     struct weft__lane  *lane;
-    struct weft__actor *actor;
+    struct weft__actor *actor; /* NULL: none ran, but a worker's thread, or a destroy function */
     struct weft__stack *stack; /* that it came on; NULL: a thread's own */
     bool                overflow;
-    struct weft__frames frames; /* when they have been walked */
+    bool                stepped; /* an overflow, and what ran over had stepped over the guard */
+    bool                stray;   /* no overflow, but the address is in the guard of its stack */
+    struct weft__frames frames;  /* when they have been walked */
 };
 
 /* ---- scene.c: in a handler --------------------------------------------------------------- */
 
+/* Who ran; NULL: nobody. */
+struct weft__actor *weft__scene_actor(const struct weft__lane *l, const ucontext_t *u);
 /* On which stack, and whether that overflowed; and, after the first report, the frames. */
 void weft__scene_look(struct weft__fault *f);
 void weft__scene_walk(struct weft__fault *f);
@@ -45,6 +49,8 @@ void weft__report_end(const struct weft__fault *f, bool alone);
 /* ---- fault.c ------------------------------------------------------------------------------ */
 
 bool weft__fault_is_raised(const siginfo_t *info); /* by an instruction */
+/* That instruction meant an address, which is known. */
+bool weft__fault_has_address(const struct weft__fault *f);
 /* Weft had called what the actor was in. */
 bool weft__fault_is_called(const struct weft__fault *f);
 

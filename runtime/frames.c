@@ -77,7 +77,7 @@ static void judge(struct weft__frames *f, uintptr_t pc, uintptr_t code)
         object(f, WEFT__FRAMES_LOST, pc);
     f->in_foreign = who == FOREIGN;
     f->in_weft |= who == WEFT;
-    f->ended = who == WEFT && (uintptr_t)_Unwind_FindEnclosingFunction((void *)code) == f->last;
+    f->ended = who == WEFT && weft__frames_function(code) == f->last;
 }
 
 static void show(struct weft__frames *f, uintptr_t pc)
@@ -110,8 +110,10 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
     return f->ended ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
+uintptr_t weft__frames_function(uintptr_t pc) { return (uintptr_t)_Unwind_FindEnclosingFunction((void *)pc); }
+
 /* Without a loader the unwinder sorts its tables when it is first asked, in memory from malloc. */
-void weft__frames_prepare(void) { _Unwind_FindEnclosingFunction((void *)weft__frames_prepare); }
+void weft__frames_prepare(void) { weft__frames_function((uintptr_t)weft__frames_prepare); }
 
 void weft__frames_walk(struct weft__frames *f)
 {
@@ -119,6 +121,10 @@ void weft__frames_walk(struct weft__frames *f)
     f->foreign = !weft__code_is_known();
     if (f->function && weft__symbols_module(f->function, &f->module))
         f->home = f->module.base;
+    if (f->is_wild) {
+        object(f, WEFT__FRAMES_LOST, f->wild);
+        show(f, f->wild);
+    }
     _Unwind_Backtrace(visit, f);
     if (!f->foreign && f->ended)
         f->found = WEFT__FRAMES_OWN;

@@ -34,6 +34,9 @@ struct weft__frames {
     /* Given: where it begins, and its stack pointer there; between which addresses the stack lies; the actor's function,
      * and the one at the stack's end, beyond which nobody looks. */
     uintptr_t pc, sp, low, high, function, last;
+    /* What its innermost frame had called, if that is no code: shown first. */
+    bool      is_wild;
+    uintptr_t wild;
     /* Found. */
     enum weft__frames_found found;
     uintptr_t               where;
@@ -49,6 +52,9 @@ struct weft__frames {
     int                 whose;
     uintptr_t           home; /* where the actor's module begins */
 };
+
+/* Where the function that pc is in begins; 0: it is in none. Safe in a handler. */
+uintptr_t weft__frames_function(uintptr_t pc);
 
 /* Before the first walk, not in a handler. */
 void weft__frames_prepare(void);

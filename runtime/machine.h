@@ -26,6 +26,29 @@ static inline uintptr_t weft__machine_sp(const ucontext_t *u)
     return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
 }
 
+/* The first that a function was called with. */
+static inline uintptr_t weft__machine_argument(const ucontext_t *u)
+{
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RDI];
+}
+
+static inline void weft__machine_put(ucontext_t *u, uintptr_t pc, uintptr_t sp)
+{
+    u->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+}
+
+/* As if what was just called had returned already. False: its stack is not between these. */
+static inline bool weft__machine_return(ucontext_t *u, uintptr_t low, uintptr_t high)
+{
+    uintptr_t sp = weft__machine_sp(u);
+
+    if (sp % 8 || sp < low || sp > high - 8)
+        return false;
+    weft__machine_put(u, *(uintptr_t *)sp, sp + 8);
+    return true;
+}
+
 /* When the handler returns, entry() is called; it must not return. `top` is aligned to 16. */
 static inline void weft__machine_go(ucontext_t *u, char *top, void (*entry)(void))
 {
@@ -50,6 +73,20 @@ enum { WEFT__MACHINE_LEAVES = true };
 
 static inline uintptr_t weft__machine_pc(const ucontext_t *u) { return u->uc_mcontext.pc; }
 static inline uintptr_t weft__machine_sp(const ucontext_t *u) { return u->uc_mcontext.sp; }
+static inline uintptr_t weft__machine_argument(const ucontext_t *u) { return u->uc_mcontext.regs[0]; }
+
+static inline void weft__machine_put(ucontext_t *u, uintptr_t pc, uintptr_t sp)
+{
+    u->uc_mcontext.pc = pc;
+    u->uc_mcontext.sp = sp;
+}
+
+static inline bool weft__machine_return(ucontext_t *u, uintptr_t low, uintptr_t high)
+{
+    (void)low, (void)high; /* it is told by a register */
+    u->uc_mcontext.pc = u->uc_mcontext.regs[30];
+    return true;
+}
 
 static inline void weft__machine_go(ucontext_t *u, char *top, void (*entry)(void))
 {
@@ -65,7 +102,16 @@ enum { WEFT__MACHINE_LEAVES = false };
 
 static inline uintptr_t weft__machine_pc(const ucontext_t *u) { return (void)u, 0; }
 static inline uintptr_t weft__machine_sp(const ucontext_t *u) { return (void)u, 0; }
-static inline void      weft__machine_go(ucontext_t *u, char *top, void (*entry)(void))
+static inline uintptr_t weft__machine_argument(const ucontext_t *u) { return (void)u, 0; }
+static inline void      weft__machine_put(ucontext_t *u, uintptr_t pc, uintptr_t sp)
+{
+    (void)u, (void)pc, (void)sp;
+}
+static inline bool weft__machine_return(ucontext_t *u, uintptr_t low, uintptr_t high)
+{
+    return (void)u, (void)low, (void)high, false;
+}
+static inline void weft__machine_go(ucontext_t *u, char *top, void (*entry)(void))
 {
     (void)u, (void)top, (void)entry;
 }

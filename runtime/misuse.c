@@ -67,7 +67,7 @@ _Noreturn void weft__misuse(int reason, const char *format, ...)
     va_end(more);
     if (!l->destroying && (l->deferring || (l->worker && l->self)))
         weft_end(reason);
-    if (l->self)
+    if (l->self || l->worker || l->destroying)
         l->has_said = true;
     abort();
 }

@@ -24,7 +24,7 @@ static void add_name(struct weft__text *t, const struct weft__actor *a)
 }
 
 /* actor "adder" (1a of add); thread (3) */
-static void add_who(struct weft__text *t, struct weft__actor *a)
+static void add_actor(struct weft__text *t, struct weft__actor *a)
 {
     bool thread = a->unusual & WEFT__THREAD;
     char function[64];
@@ -40,6 +40,16 @@ static void add_who(struct weft__text *t, struct weft__actor *a)
     weft__text_add(t, ")");
 }
 
+static void add_who(struct weft__text *t, const struct weft__fault *f)
+{
+    if (f->actor) {
+        add_actor(t, f->actor);
+        return;
+    }
+    weft__text_add(t, f->lane->destroying ? "a destroy function" : "a worker's thread");
+    weft__text_add(t, ", while no actor ran");
+}
+
 static void add_kib(struct weft__text *t, size_t bytes)
 {
     weft__text_number(t, bytes / 1024, 10);
@@ -53,7 +63,7 @@ static void say_overflow(const struct weft__fault *f)
     size_t             all = weft__stack_bytes(f->stack);
 
     weft__text_add(t, "weft: ");
-    add_who(t, f->actor);
+    add_who(t, f);
     weft__text_add(t, " overflowed its stack of ");
     add_kib(t, all - weft__guard_bytes());
     weft__text_add(t, " (");
@@ -64,6 +74,29 @@ static void say_overflow(const struct weft__fault *f)
     weft__say_end(&line);
 }
 
+static void say_stepped(void)
+{
+    struct weft__say line;
+
+    weft__text_add(weft__say_begin(&line),
+                   "weft: a frame stepped over the guard, perhaps onto the stack of another actor; "
+                   "compile with -fstack-clash-protection");
+    weft__say_end(&line);
+}
+
+/* Of an instruction, or what it meant. */
+static void add_address(struct weft__text *t, const struct weft__fault *f)
+{
+    if (f->info->si_code == SI_KERNEL) {
+        weft__text_add(t, " for an address that is not known");
+        return;
+    }
+    weft__text_add(t, weft__fault_has_address(f) ? " for address " : " at ");
+    weft__text_hex(t, (uintptr_t)f->info->si_addr);
+    if (f->stray)
+        weft__text_add(t, " (in the guard of its stack, which did not overflow)");
+}
+
 static void say_signal(const struct weft__fault *f)
 {
     struct weft__say   line;
@@ -71,12 +104,10 @@ static void say_signal(const struct weft__fault *f)
 
     weft__text_add(t, "weft: ");
     weft__text_add(t, f->name);
-    if (f->signal != SIGABRT && weft__fault_is_raised(f->info)) {
-        weft__text_add(t, f->signal == SIGSEGV || f->signal == SIGBUS ? " for address " : " at ");
-        weft__text_hex(t, (uintptr_t)f->info->si_addr);
-    }
+    if (f->signal != SIGABRT && weft__fault_is_raised(f->info))
+        add_address(t, f);
     weft__text_add(t, " in ");
-    add_who(t, f->actor);
+    add_who(t, f);
     weft__say_end(&line);
 }
 
@@ -86,6 +117,8 @@ void weft__report_what(const struct weft__fault *f)
         say_overflow(f);
     else
         say_signal(f);
+    if (f->stepped)
+        say_stepped();
 }
 
 /* ---- Where --------------------------------------------------------------------------------------------- */
@@ -143,7 +176,9 @@ void weft__report_where(const struct weft__fault *f)
 
 static void add_why(struct weft__text *t, const struct weft__fault *f)
 {
-    if (weft__fault_is_called(f)) {
+    if (f->stepped) {
+        weft__text_add(t, "what lies below its stack may be changed");
+    } else if (weft__fault_is_called(f)) {
         weft__text_add(t, "it was in a function that Weft had called, and expects back");
     } else if (f->frames.found == WEFT__FRAMES_FOREIGN) {
         add_place(t, f->frames.where, f->frames.where == f->frames.pc);

@@ -31,6 +31,8 @@ TestSuite(fault, .fini = nothing_leaks, .timeout = 120);
 WEFT_MESSAGE(N, int);
 WEFT_SIGNAL(GO);
 
+static void nothing(void *arg) { (void)arg; }
+
 /* ---- Running over ----------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) int deeper(int n)
@@ -625,6 +627,121 @@ Test(fault, of_a_stack_in_an_allocator_ends_the_process)
     HAS(said, "overflowed its stack", "Weft had called");
 }
 
+/* ---- Near the guard ---------------------------------------------------------------------------------------- */
+
+static size_t left_over;
+
+static __attribute__((noinline)) void waits_with_little_left(void)
+{
+    void *low, *high;
+    char  here = 0;
+
+    weft_stack_bounds(&low, &high);
+    opaque(__builtin_alloca((size_t)(&here - (char *)low) - left_over));
+    weft_receive(GO);
+    opaque(&here);
+}
+
+static void parks_over_its_stack(void *other)
+{
+    weft_receive(GO); /* so the stack is its own now */
+    weft_send(*(weft_pid *)other, GO);
+    waits_with_little_left();
+}
+
+static void waits_for_go(void *arg)
+{
+    (void)arg;
+    for (;;)
+        weft_receive(GO);
+}
+
+static void has_one_park_over_its_stack(void *arg)
+{
+    static weft_pid other;
+
+    (void)arg;
+    other = weft_spawn(waits_for_go, NULL, .name = "innocent");
+    weft_pid glutton = weft_spawn(parks_over_its_stack, &other, .name = "glutton");
+    weft_sleep(weft_ms(1));
+    weft_send(glutton, GO);
+    weft_sleep(weft_ms(1));
+    weft_send(glutton, GO);
+    weft_sleep(weft_ms(1));
+}
+
+static void run_it_alone(void)
+{
+    static const struct rlimit none;
+
+    setrlimit(RLIMIT_CORE, &none);
+    weft_run(has_one_park_over_its_stack, NULL, .overflow = WEFT_OVERFLOW_ISOLATE, .workers = 1);
+}
+
+Test(fault, of_a_stack_while_its_actor_parks_names_that_actor)
+{
+    int parking = 0;
+
+    if (SANITIZED || strcmp(weft_switch_method(), "own") != 0)
+        cr_skip_test("who parks by this switch is not known");
+    for (left_over = 0; left_over < 400; left_over += 8) {
+        listen_to_stderr();
+        in_child(run_it_alone);
+        const char *said = what_was_said();
+        cr_expect(!strstr(said, "innocent") && !strstr(said, "weft: SIGSEGV"), "%zu: %s", left_over, said);
+        parking += strstr(said, "\"glutton\" (") && strstr(said, "#0 weft__switch_park");
+    }
+    cr_expect(parking > 0, "%d", parking);
+}
+
+static char *guard(size_t below)
+{
+    void *low, *high;
+
+    weft_stack_bounds(&low, &high);
+    return (char *)low - below;
+}
+
+static void hits_its_guard(void *arg)
+{
+    (void)arg;
+    *(volatile char *)opaque(guard(100)) = 1;
+}
+
+Test(fault, of_an_address_in_the_guard_is_no_overflow_if_the_stack_is_shallow)
+{
+    const char *said;
+    int         status = dies(hits_its_guard, WEFT_OVERFLOW_ISOLATE, NULL, &said);
+
+    cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+    HAS(said, "weft: SIGSEGV for address 0x",
+        " (in the guard of its stack, which did not overflow) in actor (");
+}
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+/* As code does whose frames are larger than a page, if no compiler has it touch each. */
+static void steps_over_its_guard(void *arg)
+{
+    char *at = guard(100), *below = guard(5000);
+
+    (void)arg;
+    __asm__ volatile("movq %%rsp, %%rbx\n\tmovq %1, %%rsp\n\tmovb $1, (%0)\n\tmovq %%rbx, %%rsp"
+                     :
+                     : "r"(at), "r"(below)
+                     : "rbx", "memory");
+}
+
+Test(fault, of_a_stack_by_a_frame_that_steps_over_the_guard_ends_the_process)
+{
+    const char *said;
+    int         status = dies(steps_over_its_guard, WEFT_OVERFLOW_ISOLATE, NULL, &said);
+
+    cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+    HAS(said, "overflowed its stack", "stepped over the guard", "-fstack-clash-protection",
+        "#0 steps_over_its_guard", "the process ends, not only that actor");
+}
+#endif
+
 /* ---- Other signals ------------------------------------------------------------------------------------------ */
 
 /* UndefinedBehaviorSanitizer would be first. */
@@ -656,6 +773,85 @@ Test(fault, is_reported_also_where_the_program_blocks_all_signals)
 
     cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
     HAS(said, "weft: SIGSEGV for address 0x0 in actor");
+}
+
+static int (*volatile no_function)(void);
+
+static __attribute__((noinline)) int calls_it(void) { return no_function() + 1; }
+
+static void calls_nothing(void *arg)
+{
+    (void)arg;
+    note("%d", calls_it());
+}
+
+Test(fault, of_a_call_through_a_bad_pointer_names_who_calls)
+{
+    for (uintptr_t i = 0; i < 2; i++) {
+        const char *said;
+        no_function = (int (*)(void))(i * 0x1234);
+        int status = dies(calls_nothing, WEFT_OVERFLOW_FATAL, NULL, &said);
+        cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+        HAS(said, i ? "weft: SIGSEGV for address 0x1234 in" : "weft: SIGSEGV for address 0x0 in",
+            i ? "#0 0x1234\n" : "#0 0x0\n", "#1 calls_it+0x", "#2 calls_nothing+0x");
+    }
+}
+
+#ifdef __x86_64__
+static void reads_what_nobody_could_have(void *arg)
+{
+    (void)arg;
+    reads_nothing((void *)0x4141414141414140);
+}
+
+Test(fault, of_an_address_that_the_kernel_does_not_tell_says_so)
+{
+    const char *said;
+
+    dies(reads_what_nobody_could_have, WEFT_OVERFLOW_FATAL, NULL, &said);
+    HAS(said, "weft: SIGSEGV for an address that is not known in actor (");
+}
+#endif
+
+static void destroys_badly(void *body) { reads_nothing(*(void **)body); }
+WEFT_MESSAGE_OWNING(
+    BAD, destroys_badly, struct bad { void *nothing; });
+
+static void has_a_bad_message(void *arg)
+{
+    (void)arg;
+    weft_send(weft_self(), BAD, NULL);
+    weft_receive(GO);
+}
+
+static void leaves_one_with_a_bad_message(void *arg)
+{
+    (void)arg;
+    weft_spawn(has_a_bad_message, NULL);
+    weft_sleep(weft_ms(1));
+}
+
+static void sends_to_the_dead_later(void *arg)
+{
+    weft_ref m;
+    weft_pid who = weft_spawn(nothing, arg, .monitor = &m);
+
+    weft_receive(WEFT_DOWN);
+    weft_send_after(weft_ms(1), who, BAD, NULL);
+    weft_sleep(weft_ms(20));
+}
+
+Test(fault, in_a_destroy_function_is_reported_also_while_no_actor_runs)
+{
+    weft_fn *const all[] = {leaves_one_with_a_bad_message, sends_to_the_dead_later};
+
+    for (int i = 0; i < 2; i++) {
+        const char *said;
+        int         status = dies(all[i], WEFT_OVERFLOW_ISOLATE, NULL, &said);
+        cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+        HAS(said, "weft: SIGSEGV for address 0x0 in a destroy function, while no actor ran",
+            "destroys_badly");
+    }
 }
 
 static atomic_bool is_held;
@@ -973,8 +1169,6 @@ Test(fault, that_is_ignored_stays_ignored)
     cr_expect_str_eq(said, "");
 }
 
-static void nothing(void *arg) { (void)arg; }
-
 Test(fault, handlers_are_what_they_were_when_the_system_has_ended)
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -1024,6 +1218,98 @@ Test(fault, handlers_that_call_ours_are_left_in_front)
 
     cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
     cr_expect(first && !strstr(first + 1, "weft: SIGSEGV"), "%s", said);
+}
+
+static void sets_its_own(void *arg)
+{
+    (void)arg;
+    signal(SIGSEGV, ends_with_6);
+}
+
+static void run_again_without_it(void)
+{
+    weft_run(sets_its_own, NULL);
+    signal(SIGSEGV, SIG_DFL);
+    run_plan();
+}
+
+Test(fault, is_reported_again_when_the_program_has_taken_its_own_handler_back)
+{
+    static const struct rlimit none;
+
+    setrlimit(RLIMIT_CORE, &none);
+    plan.first = reads_nothing;
+    listen_to_stderr();
+    int         status = in_child(run_again_without_it);
+    const char *said = what_was_said();
+
+    cr_expect(is_death_by(status, SIGSEGV), "%x: %s", status, said);
+    HAS(said, "weft: SIGSEGV for address 0x0 in actor");
+}
+
+static atomic_int shrugged;
+
+static void shrugs_once(int number)
+{
+    (void)number;
+    if (shrugged++)
+        _exit(7);
+}
+
+static void set_shrugging_handler(void) { signal(SIGSEGV, shrugs_once); }
+
+static void is_sent_one_and_reads_nothing(void *arg)
+{
+    kill(getpid(), SIGSEGV);
+    while (!shrugged)
+        usleep(100);
+    reads_nothing(arg);
+}
+
+Test(fault, is_reported_also_after_another_handler_has_shrugged_off_what_was_sent)
+{
+    const char *said;
+    int status = dies(is_sent_one_and_reads_nothing, WEFT_OVERFLOW_FATAL, set_shrugging_handler, &said);
+
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%x: %s", status, said);
+    HAS(said, "weft: SIGSEGV for address 0x0 in actor");
+}
+
+static void ends_with_what_is_blocked(int number)
+{
+    sigset_t now;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    _exit(sigismember(&now, number) | sigismember(&now, SIGBUS) << 1 | sigismember(&now, SIGUSR1) << 2);
+}
+
+static int flags;
+
+static void set_handler_with_a_mask(void)
+{
+    struct sigaction own = {.sa_handler = ends_with_what_is_blocked, .sa_flags = flags};
+
+    sigaddset(&own.sa_mask, SIGUSR1);
+    sigaction(SIGSEGV, &own, NULL);
+}
+
+static void lets_all_in_and_reads_nothing(void *arg)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    reads_nothing(arg);
+}
+
+Test(fault, is_passed_on_with_the_mask_that_the_kernel_would_have_set)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *said;
+        flags = i ? SA_NODEFER : 0;
+        int status = dies(lets_all_in_and_reads_nothing, WEFT_OVERFLOW_FATAL, set_handler_with_a_mask, &said);
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == (i ? 4 : 5), "%x: %s", status, said);
+    }
 }
 
 Test(fault, is_no_reason_for_any_other_policy)
