@@ -367,10 +367,11 @@ struct weft__stack *weft__stack_get(struct weft__stack_cache *cache, unsigned si
 
 static _Noreturn void ran_over(void)
 {
-    static const char line[] =
-        "weft: a stack ran over: its canary is gone, and perhaps its neighbour's frames. "
-        "WEFT_GUARD=install or mprotect stops at the culprit; a larger stack may cure it\n";
-    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    static const char line[] = "weft: a stack ran over: its canary is gone, and perhaps its neighbour's "
+                               "frames. An actor that is named "
+                               "next need not be the culprit; WEFT_GUARD=install or mprotect stops at it. A "
+                               "larger stack may cure it\n";
+    ssize_t           ignored = write(STDERR_FILENO, line, sizeof line - 1);
 
     (void)ignored;
     abort();
@@ -412,6 +413,8 @@ void weft__stack_clear(struct weft__stack *s)
 }
 
 bool weft__stack_intact(const struct weft__stack *s) { return weft__guard_intact(base_of(s)); }
+
+size_t weft__stack_room(const struct weft__stack *s) { return (size_t)(end_of(s) - s->low); }
 
 /* From below, as a frame with a large array may leave pages in the middle untouched. A page that is swapped out
  * counts as untouched. */

@@ -44,6 +44,9 @@ static inline size_t weft__stack_bytes(const struct weft__stack *s) /* its guard
     return (size_t)WEFT__STACK_SMALLEST << s->size_class;
 }
 
+/* Without its guard: as much as weft__stack_used can tell. */
+size_t weft__stack_room(const struct weft__stack *s);
+
 /* The size class for a stack of at least `bytes` usable bytes, or -1: too large. */
 int weft__stack_class(size_t bytes);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fibers/switch.h"
-#include "runtime/actor.h"
+#include "runtime/fast.h"
 
 static uint64_t read_counter(const _Atomic uint64_t *counter)
 {
@@ -41,13 +41,19 @@ const char *weft_guard_method(void) { return weft__guard_name(); }
 
 const char *weft_switch_method(void) { return weft__switch_name(); }
 
+/* Not always its own: a deferred function may run on the loop's, or, after an overflow, on the one for rescue. */
 static const struct weft__stack *present_stack(void)
 {
     struct weft__lane *l = weft__lane();
+    char              *here = weft__fast_stack_pointer();
 
     if (!l->worker || !l->self)
         return NULL;
-    return l->self->stack ? l->self->stack : l->spare;
+    const struct weft__stack *all[] = {l->self->stack, l->spare, l->rescue};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] && here >= all[i]->low && here < all[i]->top)
+            return all[i];
+    return NULL;
 }
 
 size_t weft_stack_used(void)

@@ -163,7 +163,7 @@ static void read_all(struct weft__actor *a, weft_view *view)
     }
     if (a->stack) {
         view->stack_used = weft__stack_used(a->stack);
-        view->stack_bytes = (size_t)(a->stack->top - a->stack->low);
+        view->stack_bytes = weft__stack_room(a->stack);
     }
 }
 

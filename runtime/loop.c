@@ -284,6 +284,7 @@ static _Noreturn void end_overflowed(void)
     struct weft__lane  *l = weft__lane();
     struct weft__actor *a = l->self;
 
+    weft__exceptions_take(l->exceptions); /* as in weft__loop_end, before anything of the program runs */
     weft__ending_run(l, a);
     weft__stack_clear(a->stack ? a->stack : l->spare);
     weft__loop_end(l, a, WEFT_ESTACK);

@@ -60,14 +60,13 @@ static void say_overflow(const struct weft__fault *f)
 {
     struct weft__say   line;
     struct weft__text *t = weft__say_begin(&line);
-    size_t             all = weft__stack_bytes(f->stack);
 
     weft__text_add(t, "weft: ");
     add_who(t, f);
     weft__text_add(t, " overflowed its stack of ");
-    add_kib(t, all - weft__guard_bytes());
+    add_kib(t, weft__stack_room(f->stack));
     weft__text_add(t, " (");
-    weft__text_number(t, all, 10);
+    weft__text_number(t, weft__stack_bytes(f->stack), 10);
     weft__text_add(t, " bytes with its guard), of which ");
     add_kib(t, weft__stack_used(f->stack));
     weft__text_add(t, " were ever used; .stack_bytes of weft_spawn raises it, that of weft_run for all");

@@ -103,8 +103,47 @@ static void ends_inside(void *)
     }
 }
 
+static int deeper(int n)
+{
+    volatile char room[200];
+
+    room[0] = static_cast<char>(n);
+    return n ? deeper(n + 1) + room[0] : 0;
+}
+
+static void is_new(void *)
+{
+    if (std::uncaught_exceptions() || std::current_exception())
+        fail("after an overflow", "one that is handled", "none");
+}
+
+static void overflows_inside(void *)
+{
+    weft_defer(is_new, nullptr);
+    try {
+        throw 1;
+    } catch (int) {
+        deeper(1); /* and this is as weft_end */
+    }
+}
+
+static void watches(void *)
+{
+    weft_ref     monitor;
+    weft_options options{};
+
+    options.monitor = &monitor;
+    weft_spawn_with(overflows_inside, nullptr, &options, sizeof options);
+    weft_end(weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
 int main()
 {
+    weft_config how{};
+
+    how.overflow = WEFT_OVERFLOW_ISOLATE;
+    if (weft_run_with(watches, nullptr, &how, sizeof how) != WEFT_ESTACK)
+        fail("an overflow in a catch", "another end", "WEFT_ESTACK");
     boss = weft_self();
     for (int i = 0; i < ACTORS; i++) {
         weft_options options{};

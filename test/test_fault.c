@@ -387,6 +387,35 @@ Test(fault, of_a_stack_runs_deferred_functions_while_the_stack_is_still_there)
                      "first still there -10, much -10, first still there -10, first still there -10");
 }
 
+static void notes_its_stack(void *words)
+{
+    char *here = __builtin_frame_address(0), *low = NULL, *high = NULL;
+
+    note("%d ", weft_stack_bounds((void **)&low, (void **)&high) && low < here && here < high);
+    note("%d ", weft_stack_used() > 0 && weft_stack_used() < 60000);
+    note("%d ", (char *)words < low || (char *)words >= high);
+}
+
+static void defers_a_look_at_the_stack(void *arg)
+{
+    char words[] = "on the other";
+
+    weft_defer(notes_its_stack, opaque(words));
+    overflows(arg);
+}
+
+static void watches_a_look_at_the_stack(void *arg)
+{
+    (void)arg;
+    note("%d", reason_of(defers_a_look_at_the_stack, NULL));
+}
+
+Test(fault, of_a_stack_leaves_deferred_functions_another_and_that_is_what_they_are_told)
+{
+    said_by(watches_a_look_at_the_stack);
+    cr_expect_str_eq(noted(), "1 1 1 -10");
+}
+
 static size_t resident(void)
 {
     size_t pages = 0, all;
