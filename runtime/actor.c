@@ -273,8 +273,8 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
 
     if (x->knocks_at.id)
         weft__bound_withdraw(l, a);
-    if (x->timer.fire) /* it was ever set */
-        weft__timers_unset(&x->timer);
+    if (x->timer.fire) /* it was ever set, or has a place */
+        weft__timers_drop(&x->timer);
     forget_signals(a); /* before anybody hears of its end */
     end_message(l, x->aside);
     end_message(l, x->answer);

@@ -270,6 +270,9 @@ struct weft_msg *weft__wait_response(struct weft__lane *l, struct weft__actor *a
 bool weft__wait_has_answer(const struct weft__actor *a);
 /* What is urgent is put first, in a new wait before all that was skipped. */
 void weft__wait_urgent(struct weft__lane *l, struct weft__actor *a, bool anew);
+/* Its waits with a time take no memory from now on, as the runtime's own must not; -1: no memory for that. Once, before it
+ * has ever waited so. */
+int weft__wait_reserve(struct weft__actor *a);
 /* Before it parks; -1: no memory. */
 int weft__wait_until(struct weft__actor *a, int64_t deadline);
 /* TIMED, and its deadline has passed. */

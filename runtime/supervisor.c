@@ -337,7 +337,7 @@ static struct weft__supervisor *make(weft_pid parent, const struct weft__begin *
                                    .parent = begin->linked ? parent : WEFT_NOBODY,
                                    .due = WEFT__NEVER};
     weft__children_make(&s->table);
-    if (weft_defer(clear_away, s))
+    if (weft__wait_reserve(weft__lane()->self) || weft_defer(clear_away, s))
         return NULL;
     s->spec = weft__spec_share(begin->spec);
     weft_trap(true);

@@ -258,6 +258,16 @@ bool weft__wait_timer_counts(const struct weft__timer *t)
     return t->fire != fire || atomic_load_explicit(&x->wait, memory_order_relaxed);
 }
 
+int weft__wait_reserve(struct weft__actor *a)
+{
+    struct weft__extra *x = weft__actor_extra(a);
+
+    if (!x || weft__timers_reserve(&x->timer) < 0)
+        return -1;
+    x->timer.fire = fire;
+    return 0;
+}
+
 int weft__wait_until(struct weft__actor *a, int64_t deadline)
 {
     struct weft__extra *x = weft__actor_extra(a);

@@ -18,6 +18,7 @@ void (*weft__timers_fired)(void);
 static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
 static struct weft__timer **heap; /* under lock, 1-based; each is not later than its four children */
 static uint32_t             used, room;
+static uint32_t             kept; /* under lock: places of timers that have one for good, and are not set */
 static uint64_t             sets;
 /* relaxed: a hint of when to look; whoever acts on it takes the lock. */
 static atomic_int_fast64_t earliest = WEFT__NEVER;
@@ -70,19 +71,23 @@ static void take_out(struct weft__timer *t)
     uint32_t            place = t->place;
 
     t->place = 0;
+    kept += t->has_place;
     if (last == t)
         return;
     rise(last, place);
     sink(last, last->place);
 }
 
+/* For one more, and all that is kept. */
 static bool grow(void)
 {
-    if (used + 1 < room)
-        return true;
-    uint32_t             more = room ? room * 2 : 64;
-    struct weft__timer **larger = weft__memory_get(more * sizeof *larger);
+    uint32_t more = room ? room : 64;
 
+    if (used + kept + 1 < room)
+        return true;
+    while (more <= used + kept + 1)
+        more *= 2;
+    struct weft__timer **larger = weft__memory_get(more * sizeof *larger);
     if (!larger)
         return false;
     if (heap) {
@@ -96,10 +101,13 @@ static bool grow(void)
 
 static int set(struct weft__timer *t, int64_t when)
 {
-    if (!t->place && !grow())
-        return -1;
     if (t->place)
         take_out(t);
+    kept -= t->has_place;
+    if (!grow()) { /* it was not set, and has no place */
+        kept += t->has_place;
+        return -1;
+    }
     t->when = when;
     t->seq = sets++;
     used++;
@@ -125,6 +133,27 @@ bool weft__timers_unset(struct weft__timer *t)
     tell_earliest();
     pthread_mutex_unlock(&lock);
     return was_set;
+}
+
+int weft__timers_reserve(struct weft__timer *t)
+{
+    pthread_mutex_lock(&lock);
+    bool has_room = grow();
+    t->has_place = has_room;
+    kept += has_room;
+    pthread_mutex_unlock(&lock);
+    return has_room ? 0 : -1;
+}
+
+void weft__timers_drop(struct weft__timer *t)
+{
+    pthread_mutex_lock(&lock);
+    if (t->place)
+        take_out(t);
+    kept -= t->has_place;
+    t->has_place = false;
+    tell_earliest();
+    pthread_mutex_unlock(&lock);
 }
 
 int64_t weft__timers_earliest(void) { return atomic_load_explicit(&earliest, memory_order_relaxed); }
@@ -160,9 +189,11 @@ void weft__timers_poll(int64_t now)
 void weft__timers_end(void)
 {
     pthread_mutex_lock(&lock);
+    while (used) /* whose owners may be left behind, and come back */
+        take_out(heap[used]);
     weft__memory_put(heap);
     heap = NULL;
-    used = room = 0;
+    room = 0;
     tell_earliest();
     pthread_mutex_unlock(&lock);
 }

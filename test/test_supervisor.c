@@ -1727,3 +1727,64 @@ Test(supervisor, survives_that_any_allocation_fails)
     }
     cr_expect_gt(which, 40, "there are more allocations than that");
 }
+
+static bool no_memory;
+static int  asleep;
+
+static void *get(size_t bytes, void *unused)
+{
+    (void)unused;
+    return no_memory ? NULL : malloc(bytes);
+}
+
+static void put(void *block, void *unused)
+{
+    (void)unused;
+    free(block);
+}
+
+static void sleeps(void *arg)
+{
+    (void)arg;
+    asleep++;
+    weft_sleep(weft_sec(3600));
+}
+
+/* So that it is waited for. */
+static void yields_first(void *name)
+{
+    weft_defer(says_goodbye, name);
+    weft_trap(true);
+    weft_receive(WEFT_EXIT);
+    for (int i = 0; i < 10; i++)
+        weft_yield();
+}
+
+/* With so many timers already. */
+static void is_stopped_without_memory(void *many)
+{
+    weft_child child = by(kid("a"), yields_first, weft_sec(9));
+    weft_pid   s = weft_supervise(&(weft_supervisor){.children = &child, .count = 1});
+
+    asleep = 0;
+    for (int i = 0; i < *(int *)many; i++)
+        weft_spawn(sleeps, NULL);
+    while (asleep < *(int *)many)
+        weft_yield();
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    no_memory = true;
+    int reason = weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason;
+    no_memory = false;
+    note("%d ", reason);
+}
+
+Test(supervisor, takes_no_memory_to_wait_for_a_child_that_stops)
+{
+    cr_assert_eq(weft_use_allocator(&(weft_allocator){get, put, NULL}), 0);
+    for (int many = 1; many < 140; many++) { /* for some of them there is no room for one more */
+        forget_notes();
+        cr_expect_eq(weft_run(is_stopped_without_memory, &many, .seed = 1), 0);
+        cr_expect_str_eq(noted(), "-a -16 ", "%d", many);
+    }
+}

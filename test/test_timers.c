@@ -206,3 +206,81 @@ Test(timers, may_end_and_be_used_again)
     cr_expect_str_eq(noted(), "1 2 ");
     weft__timers_end();
 }
+
+Test(timers, are_set_no_more_after_the_end)
+{
+    set(1, 100);
+    weft__timers_end();
+    cr_expect_not(weft__timers_unset(&all[1].timer));
+    set(1, 200);
+    set(2, 300);
+    weft__timers_poll(300);
+    cr_expect_str_eq(noted(), "1 2 ");
+    weft__timers_end();
+}
+
+/* As many as there is room for without memory. */
+static int fill(int from)
+{
+    int n = from;
+
+    for (weft__memory_fail(1); n < MANY && weft__timers_set(&all[n].timer, 1000) == 0; n++)
+        all[n].timer.fire = fire, all[n].again = WEFT__NEVER;
+    weft__memory_fail(0);
+    cr_assert_lt(n, MANY);
+    return n;
+}
+
+static int set_without_memory(int number, int64_t when)
+{
+    weft__memory_fail(1);
+    int error = weft__timers_set(&all[number].timer, when);
+    weft__memory_fail(0);
+    return error;
+}
+
+Test(timers, that_have_a_place_need_no_memory)
+{
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(weft__timers_reserve(&all[i].timer), 0);
+        all[i].timer.fire = fire;
+        all[i].again = WEFT__NEVER;
+    }
+    set_without_memory(0, 10); /* it is set meanwhile, and then its place is its own still */
+    fill(3);
+    weft__timers_poll(10);
+    fill(3);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(set_without_memory(i, 100), 0);
+    weft__timers_poll(100);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(set_without_memory(i, 200), 0);
+}
+
+Test(timers, that_are_dropped_give_their_place_back)
+{
+    cr_assert_eq(weft__timers_reserve(&all[0].timer), 0);
+    cr_assert_eq(weft__timers_reserve(&all[1].timer), 0);
+    set_without_memory(1, 10);
+    int first = fill(2);
+    weft__timers_drop(&all[0].timer);
+    cr_expect_eq(fill(first), first + 1);
+    weft__timers_drop(&all[1].timer);
+    cr_expect_eq(fill(first + 1), first + 2);
+    weft__timers_poll(10);
+    cr_expect_eq(all[1].fired, 0);
+}
+
+Test(timers, that_have_a_place_may_come_back_after_the_end)
+{
+    cr_assert_eq(weft__timers_reserve(&all[0].timer), 0);
+    cr_assert_eq(weft__timers_reserve(&all[1].timer), 0);
+    cr_assert_eq(set_without_memory(1, 10), 0);
+    weft__timers_end();
+    cr_expect_eq(set_without_memory(0, 10), -1); /* the heap is gone, with all places */
+    set(0, 100);
+    set(1, 100);
+    weft__timers_poll(100);
+    cr_expect_eq(all[0].fired + all[1].fired, 2);
+    weft__timers_end();
+}
