@@ -331,6 +331,14 @@ static __attribute__((noinline)) void bury_all(struct weft__lane *l, struct weft
     a->in = oldest_first(signals);
 }
 
+static void count_end(struct weft__lane *l)
+{
+    uint64_t ended = atomic_load_explicit(&l->ended, memory_order_relaxed); /* one writer */
+
+    /* release = E (rest.c): who sees that it has ended sees all that it had spawned. */
+    atomic_store_explicit(&l->ended, ended + 1, memory_order_release);
+}
+
 void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
 {
     bool             bounded = a->unusual & WEFT__BOUNDED;
@@ -347,7 +355,7 @@ void weft__actor_end(struct weft__lane *l, struct weft__actor *a)
         weft__fast_end_current(l, a);
     else
         end_message(l, a->current);
-    weft__lane_count(&l->ended); /* before anybody hears of it */
+    count_end(l); /* before anybody hears of it */
     if (a->extra)
         forget_extra(l, a);
     else if (WEFT__RARE(a->in))

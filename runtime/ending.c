@@ -23,6 +23,18 @@ struct weft__deferred {
 };
 _Static_assert(sizeof(struct weft__deferred) <= sizeof(struct weft_msg), "it lies in a cell");
 
+int weft__ending_defer(struct weft__lane *l, struct weft__actor *a, weft_fn *fn, void *arg)
+{
+    struct weft__extra    *x = weft__actor_extra(a);
+    struct weft__deferred *d = x ? weft__cells_get(&l->messages, &weft__messages) : NULL;
+
+    if (!d)
+        return WEFT_EMEMORY;
+    *d = (struct weft__deferred){x->defers, fn, arg};
+    x->defers = d;
+    return 0;
+}
+
 int weft_defer(weft_fn *fn, void *arg)
 {
     struct weft__lane *l = weft__lane();
@@ -32,13 +44,7 @@ int weft_defer(weft_fn *fn, void *arg)
         return WEFT_EINVALID;
     if (!l->self)
         l = weft__thread_actor();
-    struct weft__extra    *x = l ? weft__actor_extra(l->self) : NULL;
-    struct weft__deferred *d = x ? weft__cells_get(&l->messages, &weft__messages) : NULL;
-    if (!d)
-        return WEFT_EMEMORY;
-    *d = (struct weft__deferred){x->defers, fn, arg};
-    x->defers = d;
-    return 0;
+    return l ? weft__ending_defer(l, l->self, fn, arg) : WEFT_EMEMORY;
 }
 
 static struct weft__deferred take(struct weft__lane *l, struct weft__deferred **at)

@@ -229,6 +229,8 @@ struct weft__carrier {
 /* Where a message keeps the one that goes along with an end; NULL: it has none. */
 struct weft_msg **weft__message_carried(struct weft_msg *m);
 
+/* As weft_defer, for an actor that has not run yet, or the calling one. */
+int weft__ending_defer(struct weft__lane *l, struct weft__actor *a, weft_fn *fn, void *arg);
 /* Runs its deferred functions, the last first. */
 void weft__ending_run(struct weft__lane *l, struct weft__actor *a);
 /* Somebody ends it; what is carried goes along with its end. */
@@ -363,8 +365,10 @@ weft_pid weft__stop_spawned(size_t slot);
 /* Before the workers start: what is to be noticed. `conductor` is the lane of the thread that waits in weft_run. */
 void weft__rest_watch(unsigned workers, const struct weft__lane *conductor, bool wait_all, bool deadlock);
 void weft__rest_unwatch(void); /* from now on nothing is noticed; any thread */
-/* No actor lives but threads. It may say no while one of those begins or ends; else exact while no worker runs. */
-bool weft__rest_nobody_lives(void);
+/* How many actors live but threads: so many at least, while others move; exact while no worker runs, and no thread becomes
+ * an actor or ceases to be one. */
+uint64_t weft__rest_living(void);
+bool     weft__rest_nobody_lives(void);
 
 /* ---- thread.c, system.c ----------------------------------------------------------------- */
 struct weft__lane *weft__thread_actor(void); /* this thread's lane, and it is an actor; NULL: impossible */

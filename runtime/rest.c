@@ -36,20 +36,25 @@ static atomic_bool              watches; /* relaxed: to be told late is to ask o
 
 /* ---- how many there are ------------------------------------------------------------------------------------ */
 
-bool weft__rest_nobody_lives(void)
+/* Ends are counted before spawns. So whoever ends in between is counted still, and whoever it had spawned, too: only when
+ * nobody is left the two agree. */
+uint64_t weft__rest_living(void)
 {
     uint64_t spawned = 0, ended = 0, are_threads = 0;
 
     weft__lane_lock();
+    for (struct weft__lane *l = NULL; (l = weft__lane_each(l));)
+        ended += atomic_load_explicit(&l->ended, memory_order_acquire); /* = E (actor.c) */
     for (struct weft__lane *l = NULL; (l = weft__lane_each(l));) {
-        /* relaxed: workers sleep, and what threads count they count under a lock, or before they are gone. */
-        ended += atomic_load_explicit(&l->ended, memory_order_relaxed);
+        /* relaxed: of those who have ended, see E; what threads count they count under the lock. */
         spawned += atomic_load_explicit(&l->spawned, memory_order_relaxed);
         are_threads += !l->worker && l->self; /* a worker writes its own without a lock */
     }
     weft__lane_unlock();
-    return spawned - ended == are_threads;
+    return spawned - ended - are_threads;
 }
+
+bool weft__rest_nobody_lives(void) { return weft__rest_living() == 0; }
 
 /* ---- threads of the program's ------------------------------------------------------------------------------ */
 

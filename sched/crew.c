@@ -451,10 +451,14 @@ struct weft__task *weft__crew_next(struct weft__worker *w)
     return NULL;
 }
 
+bool weft__crew_is_dry(const struct weft__worker *w)
+{
+    return weft__worker_is_empty(w) && !atomic_load_explicit(&shared_count, memory_order_relaxed);
+}
+
 bool weft__crew_has_others(const struct weft__worker *w)
 {
-    return !weft__worker_is_empty(w) || atomic_load_explicit(&shared_count, memory_order_relaxed) ||
-           must_stop() || weft__timers_earliest() != WEFT__NEVER;
+    return !weft__crew_is_dry(w) || must_stop() || weft__timers_earliest() != WEFT__NEVER;
 }
 
 /* ---- start and end ---------------------------------------------------------------------------- */

@@ -68,6 +68,8 @@ static inline void weft__crew_spawned(struct weft__worker *w, struct weft__task 
 struct weft__task *weft__crew_next(struct weft__worker *w);
 /* Whether anything else than the running task could run here now. */
 bool weft__crew_has_others(const struct weft__worker *w);
+/* Nothing is queued here, or for whoever comes. */
+bool weft__crew_is_dry(const struct weft__worker *w);
 
 /* ---- any thread --------------------------------------------------------------------------- */
 

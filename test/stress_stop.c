@@ -10,6 +10,9 @@
  *
  * Part 2: a spawn that comes too late starts a system of its own, which stays; so each race between a stop and spawning
  * threads is a child process. Checked: a spawn succeeds, or says that the system has ended; and the child ends.
+ *
+ * Part 3: actors that each spawn the next and end, while another counts how many live. Checked: it never counts too few,
+ * as a stop would believe then that nobody is left.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,8 +23,9 @@
 #include <unistd.h>
 
 #include "help.h"
+#include "runtime/actor.h"
 
-enum { SENDERS = 3, WAITERS = 2, SPAWNERS = 3, TABLE = 32, ROUNDS = 1500, CHILDREN = 60 };
+enum { SENDERS = 3, WAITERS = 2, SPAWNERS = 3, TABLE = 32, ROUNDS = 1500, CHILDREN = 60, HOPS = 3000000 };
 
 WEFT_MESSAGE(
     WORK, struct work {
@@ -255,6 +259,31 @@ static void race(void)
     _exit(reason == 0 && spawned > 0 && !wrong ? 0 : 1);
 }
 
+/* ---- Counting those who move ------------------------------------------------------------------------------------------ */
+
+static atomic_bool  chain_is_over; /* seq_cst: set before the last of them ends */
+static atomic_ulong looks;
+
+static void hop(void *left)
+{
+    if (left)
+        weft_spawn(hop, (char *)left - 1);
+    else
+        chain_is_over = true;
+}
+
+/* It never gives way, so the chain is taken to another worker. */
+static void counts_them(void *hops)
+{
+    weft_spawn(hop, hops);
+    while (!chain_is_over) {
+        uint64_t n = weft__rest_living();
+        if (n < 2 && !chain_is_over)
+            complain("somebody was not counted", (int)n, 2);
+        count(&looks);
+    }
+}
+
 int main(void)
 {
     unsigned long rounds = scaled(ROUNDS), children = scaled(CHILDREN), lost = 0;
@@ -262,11 +291,12 @@ int main(void)
     for (unsigned long i = 0; i < children; i++)
         lost += in_child(race) != 0;
     start_and_stop(rounds);
+    weft_run(counts_them, (char *)NULL + scaled(HOPS), .workers = 2);
     bool good = !wrong && !lost && got > 0 && nulls > 0;
     printf("stress_stop: %s: %lu systems, %lu messages, %lu read, %lu waits for nothing; %lu races with "
            "spawns, %lu lost; "
-           "%lu wrong\n",
+           "%lu looks at who lives; %lu wrong\n",
            good ? "ok" : "FAILED", rounds, (unsigned long)sent, (unsigned long)got, (unsigned long)nulls,
-           children, lost, (unsigned long)wrong);
+           children, lost, (unsigned long)looks, (unsigned long)wrong);
     return good ? 0 : 1;
 }

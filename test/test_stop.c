@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/bound.h>
+#include <weft/supervisor.h>
 
 #include "help.h"
 
@@ -341,6 +342,161 @@ Test(stop, needs_a_system)
     cr_expect_eq(weft_run(stops_with_7, NULL), 7);
     cr_expect_eq(weft_stop(0, long_time), WEFT_EGONE);
     cr_expect_eq(weft_run(stops_with_7, NULL), 7);
+}
+
+/* ---- Supervisors first -------------------------------------------------------------------------------------- */
+
+static void tells_if_it_is_told(void *arg)
+{
+    (void)arg;
+    weft_trap(true);
+    weft_receive(WEFT_EXIT);
+    note("told ");
+}
+
+static void ignores_all(void *arg)
+{
+    (void)arg;
+    weft_trap(true);
+    weft_receive(NEVER);
+}
+
+static void supervises(int n, weft_fn *fn)
+{
+    weft_child child = {.fn = fn, .shutdown = WEFT_FOREVER};
+
+    for (int i = 0; i < n; i++)
+        weft_supervise(&(weft_supervisor){.children = &child, .count = 1});
+    weft_yield(); /* they trap */
+}
+
+static void stops_many_supervisors(void *arg)
+{
+    (void)arg;
+    supervises(2, tells_if_it_is_told); /* who began last is told first */
+    supervises(100, ignores_all);
+    supervises(1, tells_if_it_is_told);
+    weft_stop(0, weft_sec(1));
+    weft_receive(NEVER);
+}
+
+Test(stop, tells_all_supervisors_also_behind_those_that_do_not_stop)
+{
+    cr_expect_eq(weft_run(stops_many_supervisors, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "told told told ");
+}
+
+/* ---- What is in its way --------------------------------------------------------------------------------------- */
+
+static atomic_bool no_memory;
+
+static void *get(size_t bytes, void *with)
+{
+    (void)with;
+    return no_memory ? NULL : malloc(bytes);
+}
+
+static void put(void *block, void *with)
+{
+    (void)with;
+    free(block);
+}
+
+static int asleep, finished;
+
+static void finishes(void *arg)
+{
+    (void)arg;
+    weft_trap(true);
+    asleep++;
+    weft_sleep(weft_sec(3));
+    finished++;
+}
+
+/* As many timers as there are actors. */
+static void stops_without_memory(void *many)
+{
+    for (int i = 0; i < *(int *)many; i++)
+        weft_spawn(finishes, NULL);
+    while (asleep < *(int *)many)
+        weft_yield();
+    weft_stop(7, WEFT_FOREVER);
+    no_memory = true;
+}
+
+Test(stop, takes_no_memory_when_it_has_begun)
+{
+    cr_assert_eq(weft_use_allocator(&(weft_allocator){get, put, NULL}), 0);
+    for (int many = 1; many < 140; many++) { /* for some of them there is no room for one more */
+        asleep = finished = 0;
+        cr_expect_eq(weft_run(stops_without_memory, &many, .seed = 1), 7);
+        no_memory = false;
+        cr_expect_eq(finished, many);
+    }
+}
+
+/* Who is none of those stops the system. */
+static void kill_who_stops(weft_pid known)
+{
+    weft_pid all[3], self = weft_self();
+    size_t   n = weft_list(all, 3);
+
+    for (size_t i = 0; i < n && i < 3; i++)
+        if (!weft_same(all[i], known) && !weft_same(all[i], self))
+            note("%d ", weft_kill(all[i]));
+}
+
+static void kills_who_stops(void *arg)
+{
+    weft_pid p = start(will_not);
+
+    (void)arg;
+    weft_trap(true);
+    weft_stop(7, WEFT_FOREVER);
+    kill_who_stops(p);
+}
+
+Test(stop, is_over_when_who_does_it_is_killed)
+{
+    cr_expect_eq(weft_run(kills_who_stops, NULL, .seed = 1), 7);
+    cr_expect_str_eq(noted(), "0 killed");
+    cr_expect_eq(weft_run(kills_who_stops, NULL), 7);
+    cr_expect_str_eq(noted(), "0 killed0 killed");
+}
+
+/* While a system is taken down there are no new actors. */
+static void notes_whether_it_is_late(void *arg)
+{
+    (void)arg;
+    note(weft_is_nobody(weft_spawn(waits, NULL)) ? "late " : "in time ");
+}
+
+static weft_span sleeps_before;
+
+static void only_yields(void *boss)
+{
+    weft_trap(true);
+    weft_defer(notes_whether_it_is_late, NULL);
+    weft_send(*(weft_pid *)boss, GO);
+    weft_sleep(sleeps_before);
+    for (;;)
+        weft_yield();
+}
+
+static void stops_one_that_only_yields(void *arg)
+{
+    (void)arg;
+    start(only_yields);
+    weft_stop(7, weft_sec(5));
+    weft_receive(NEVER);
+}
+
+Test(stop, has_an_end_in_virtual_time_while_somebody_is_ready)
+{
+    cr_expect_eq(weft_run(stops_one_that_only_yields, NULL, .seed = 1), 7);
+    sleeps_before = weft_ms(1); /* while who stops the system sleeps, too */
+    cr_expect_eq(weft_run(stops_one_that_only_yields, NULL, .seed = 1), 7);
+    cr_expect_str_eq(noted(), "in time in time ");
 }
 
 /* ---- From threads ------------------------------------------------------------------------------------------- */
