@@ -18,10 +18,15 @@
  *       what is seen of timers after it is true.
  *   I2  A thread that is about to end is seen too long rather than too short. It makes no noise when it is gone, and so
  *       the crew asks again, from time to time, if only threads were in the way; only then.
+ *   I3  A thread rouses nobody when it waits for signals no longer, nor when it becomes an actor or ceases to be one,
+ *       which looks for a moment as if one more lived. So it has the crew ask again.
  *
  * The conductor waits in weft_run. What else Weft has of threads does nothing unasked, and says so in its lane.
  */
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fibers/notes.h"
 #include "runtime/actor.h"
@@ -96,12 +101,28 @@ static long count_waiting(bool again)
     return n;
 }
 
+/* The main thread may end before the others. It is counted still, as the process has its number. */
+static bool main_has_ended(void)
+{
+    char    text[512];
+    int     file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = file < 0 ? 0 : read(file, text, sizeof text - 1);
+
+    if (file >= 0)
+        close(file);
+    text[n > 0 ? n : 0] = 0;
+    const char *name = strrchr(text, ')'); /* its end: a name may have such, too */
+    return name && strncmp(name, ") Z", 3) == 0;
+}
+
 /* Of the process; -1: nobody knows. */
 static long count_threads(void)
 {
     struct stat s; /* a directory's links: itself, its parent's, and one for each thread */
 
-    return stat("/proc/self/task", &s) ? -1 : (long)s.st_nlink - 2 - WEFT__NOTES_THREADS;
+    if (stat("/proc/self/task", &s))
+        return -1;
+    return (long)s.st_nlink - 2 - WEFT__NOTES_THREADS - main_has_ended();
 }
 
 static bool others_are_there(void)

@@ -203,6 +203,7 @@ static void forget(weft_pid who, int signal)
     }
     drop_room();
     pthread_mutex_unlock(&lock);
+    weft__crew_ask(); /* rest.c I3 */
 }
 
 /* These signals have come. False: no memory for some messages, which stay due. */

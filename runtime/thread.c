@@ -33,6 +33,7 @@ struct weft__lane *weft__thread_actor(void)
     weft__lane_lock(); /* weft__thread_release_all looks at it */
     l->self = a;
     weft__lane_unlock();
+    weft__crew_ask(); /* rest.c I3 */
     return l;
 }
 
@@ -43,6 +44,7 @@ void weft__thread_end(struct weft__lane *l, struct weft__actor *a)
     weft__lane_unlock();
     a->reason = a->extra ? a->extra->reason : 0;
     weft__actor_end(l, a);
+    weft__crew_ask(); /* rest.c I3 */
 }
 
 void weft__thread_sleep(weft_span time)

@@ -25,6 +25,7 @@ static unsigned             asked_at;     /* under lock: how often when the keep
 static struct weft__worker *sleepers;     /* under lock: those that sleep soundly, the last first */
 static struct weft__worker *keeper;       /* under lock: the sleeper that has the clock, or NULL */
 static bool                 keeper_naps;  /* under lock: it looks around now and then */
+static bool                 keeper_asks;  /* under lock: it asks whether all rest for good */
 static int64_t              keeper_wakes; /* under lock: when it will, by itself */
 static bool                 searching;    /* under lock: one worker looks for work, awake */
 static _Atomic unsigned     shared_count; /* written under lock; relaxed reads: worth the lock? */
@@ -131,6 +132,16 @@ void weft__crew_timed(void)
 {
     pthread_mutex_lock(&lock);
     struct weft__worker *w = keeper && weft__timers_earliest() < keeper_wakes ? keeper : NULL;
+    pthread_mutex_unlock(&lock);
+    if (w)
+        ring(w);
+}
+
+/* If it asks just now, it will find its bell rung, and ask again. */
+void weft__crew_ask(void)
+{
+    pthread_mutex_lock(&lock);
+    struct weft__worker *w = keeper_asks ? keeper : NULL;
     pthread_mutex_unlock(&lock);
     if (w)
         ring(w);
@@ -340,6 +351,7 @@ static void keep(struct weft__worker *w)
     int64_t nap = WEFT__NAP_MIN_NS, pause = WEFT__ASK_MIN_NS, chores = 0;
 
     keeper = w;
+    keeper_asks = weft__crew_asks;
     while (!shared.first && !must_stop()) {
         keeper_wakes = keeper_until(&nap, chores);
         sleep_until(w, keeper_wakes);

@@ -89,6 +89,8 @@ extern int64_t (*weft__crew_when_idle)(int64_t now);
 enum weft__rest { WEFT__RESTS_NOT, WEFT__RESTS_PERHAPS, WEFT__RESTS };
 extern enum weft__rest (*weft__crew_asks)(void);
 extern void (*weft__crew_rests)(void); /* it was found so; as above */
+/* Something that was in the way of rest, and not of a kind that is asked about again, is gone. Any thread. */
+void weft__crew_ask(void);
 /* Whether all have slept since the keeper asked, and it is so; that is asked under the lock. */
 bool weft__crew_at_rest(bool (*so)(void));
 

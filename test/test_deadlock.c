@@ -9,12 +9,14 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/bound.h>
+#include <weft/signal.h>
 
 #include "help.h"
 
@@ -318,6 +320,69 @@ static void waits_for_a_thread_to_end(void)
 }
 
 Test(deadlock, is_found_when_the_last_thread_has_ended) { expect_well(waits_for_a_thread_to_end); }
+
+static void *asks_for_a_while(void *waits_then)
+{
+    weft_pid to;
+
+    weft_signals(SIGUSR1, true);
+    while (!(to.id = __atomic_load_n(&waiting.id, __ATOMIC_ACQUIRE)))
+        sched_yield();
+    weft_send(to, GO);
+    usleep(20000); /* in which all rest, and nobody can say that it is for good */
+    if (waits_then) {
+        weft_signals(SIGUSR1, false);
+        weft_receive(NEVER);
+    }
+    return NULL;
+}
+
+static void waits_after_all(void *arg)
+{
+    (void)arg;
+    __atomic_store_n(&waiting.id, weft_self().id, __ATOMIC_RELEASE);
+    weft_receive(GO);
+    weft_receive(NEVER);
+}
+
+static void waits_with_one_that_asked(void)
+{
+    pthread_t thread;
+
+    listen_to_stderr();
+    for (int i = 0; i < 2; i++) {
+        waiting.id = 0;
+        pthread_create(&thread, NULL, asks_for_a_while, i ? "waits" : NULL);
+        CHECK(weft_run(waits_after_all, NULL, .deadlock = true) == WEFT_EDEADLOCK);
+        pthread_join(thread, NULL);
+    }
+    what_was_said();
+}
+
+Test(deadlock, is_found_when_the_last_thread_asks_for_no_signal_any_more)
+{
+    expect_well(waits_with_one_that_asked);
+}
+
+static void *runs_alone(void *main)
+{
+    pthread_join(*(pthread_t *)main, NULL);
+    listen_to_stderr();
+    int result = weft_run(waits, NULL, .deadlock = true);
+    what_was_said();
+    _exit(result == WEFT_EDEADLOCK ? 0 : 1);
+}
+
+static void ends_its_main_thread(void)
+{
+    static pthread_t self, thread;
+
+    self = pthread_self();
+    pthread_create(&thread, NULL, runs_alone, &self);
+    pthread_exit(NULL);
+}
+
+Test(deadlock, is_found_when_the_main_thread_has_ended) { expect_well(ends_its_main_thread); }
 
 /* ---- What is none ------------------------------------------------------------------------------------------------ */
 
