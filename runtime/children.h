@@ -20,7 +20,7 @@ struct weft__spec {
     weft_supervisor how;
 };
 
-/* 0; or WEFT_EINVALID, it makes no sense. A child alone: as one of a supervisor that is not simple dynamic. */
+/* 0; or WEFT_EINVALID, it makes no sense; or WEFT_EMEMORY, to find out. A child alone: as one of a supervisor that is not simple dynamic. */
 int weft__spec_check(const weft_supervisor *how);
 int weft__spec_check_child(const weft_child *child);
 /* NULL: no memory. Of a child: how.children[0]. */

@@ -6,6 +6,7 @@
  * A copy is one block, however deep the tree: it is laid out twice, first without memory, to learn its size.
  */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weft/bound.h>
 
@@ -27,12 +28,40 @@ static int check_child(const weft_child *child, bool is_pattern, unsigned depth)
     return child->options.copy_bytes && !child->arg && !is_pattern ? WEFT_EINVALID : 0;
 }
 
-static bool is_taken(const weft_child *children, size_t before, const char *id)
+static int compare_ids(const void *a, const void *b)
 {
-    for (size_t i = 0; id && i < before; i++)
-        if (children[i].id && strcmp(children[i].id, id) == 0)
-            return true;
-    return false;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* In order equal ones are neighbours. */
+static int check_sorted(const char **ids, size_t n)
+{
+    qsort(ids, n, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(ids[i - 1], ids[i]) == 0)
+            return WEFT_EINVALID;
+    return 0;
+}
+
+/* Each id is there once. A function of its own: in its caller, which calls itself, its room would be there many times. */
+static __attribute__((noinline)) int check_ids(const weft_supervisor *how)
+{
+    enum { FEW = 32 };
+    const char  *few[FEW];
+    const char **ids = few;
+    size_t       n = 0;
+
+    if (how->count > FEW)
+        ids = how->count < SIZE_MAX / sizeof *ids ? weft__memory_get(how->count * sizeof *ids) : NULL;
+    if (!ids)
+        return WEFT_EMEMORY;
+    for (size_t i = 0; i < how->count; i++)
+        if (how->children[i].id)
+            ids[n++] = how->children[i].id;
+    int error = check_sorted(ids, n);
+    if (ids != few)
+        weft__memory_put(ids);
+    return error;
 }
 
 static int check(const weft_supervisor *how, unsigned depth)
@@ -43,11 +72,10 @@ static int check(const weft_supervisor *how, unsigned depth)
         return WEFT_EINVALID;
     if ((how->count && !how->children) || (how->strategy == WEFT_SIMPLE_DYNAMIC && how->count != 1))
         return WEFT_EINVALID;
-    for (size_t i = 0; i < how->count; i++)
-        if (is_taken(how->children, i, how->children[i].id) ||
-            check_child(&how->children[i], how->strategy == WEFT_SIMPLE_DYNAMIC, depth))
-            return WEFT_EINVALID;
-    return 0;
+    int error = check_ids(how);
+    for (size_t i = 0; !error && i < how->count; i++)
+        error = check_child(&how->children[i], how->strategy == WEFT_SIMPLE_DYNAMIC, depth);
+    return error;
 }
 
 int weft__spec_check(const weft_supervisor *how) { return how ? check(how, 0) : WEFT_EINVALID; }

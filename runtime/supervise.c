@@ -146,10 +146,14 @@ static int check_supervisor(weft_pid who)
 
     if (who.id & WEFT__KIND_BOUNDED)
         return WEFT_EINVALID;
-    if (!a || weft__actor_pid(a) != who.id)
+    if (!a)
         return WEFT_EGONE;
-    /* relaxed: set before anybody had the pid; who lives there next has another, and the order finds it gone. */
-    return atomic_load_explicit(&a->fn, memory_order_relaxed) == weft__supervisor_fn() ? 0 : WEFT_EINVALID;
+    /* acquire, both: who moves in has its pid before its function (weft__actor_new). So if that was another's, then the
+     * pid is another's, too. */
+    weft_fn *fn = atomic_load_explicit(&a->fn, memory_order_acquire);
+    if (atomic_load_explicit(&a->pid, memory_order_acquire) != who.id)
+        return WEFT_EGONE;
+    return fn == weft__supervisor_fn() ? 0 : WEFT_EINVALID;
 }
 
 /* `about` is copied, or NULL. */

@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "help.h"
+#include "runtime/children.h"
 #include "runtime/parts.h"
 #include "sched/clock.h"
 
@@ -292,6 +293,31 @@ RULE(in_a_tree_that_can_not_start_fails_its_parent, "-a error -5 ")
 
     weft_register("taken", weft_self());
     SUPERVISE(CHILDREN(by(kid("a"), silent, weft_sec(9)), {.id = "in", .supervisor = &in}));
+}
+
+RULE(with_many_children_has_each_id_once, "0 -8 0 -8 -4 0 ")
+{
+    enum { MANY = 1000 };
+    static char       ids[MANY][8];
+    static weft_child many[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(ids[i], sizeof ids[i], "c%d", i * 7919 % MANY);
+        many[i] = (weft_child){.id = ids[i], .fn = silent, .arg = "a"};
+    }
+    for (int count = 32; count <= MANY; count += MANY - 32) {
+        weft_supervisor how = {.children = many, .count = (size_t)count};
+        note("%d ", weft__spec_check(&how));
+        many[count - 1].id = many[3].id;
+        note("%d ", weft__spec_check(&how));
+        many[count - 1].id = NULL;
+    }
+    many[7].id = NULL; /* some may have none */
+    weft_supervisor how = {.children = many, .count = MANY};
+    weft__memory_fail(1);
+    note("%d ", weft__spec_check(&how));
+    weft__memory_fail(0);
+    note("%d ", weft__spec_check(&how));
 }
 
 RULE(is_found_by_its_name, "1 0 ")
