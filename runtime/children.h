@@ -57,7 +57,7 @@ struct weft__child {
     const weft_child   *what; /* in spec */
     struct weft__delay  delay;
     uint32_t            restarts;
-    int                 reason; /* ENDED: of its end */
+    int                 reason; /* of its last end */
     uint8_t             state;
     uint8_t             told; /* while it is stopped: a bit for each thing that it was told (supervisor.c) */
     bool                heaped;
@@ -135,6 +135,8 @@ static inline bool weft__rules_is_group(const weft_supervisor *how)
 int64_t weft__rules_shutdown(const weft_child *what);
 /* One more restart. True: those are too many; or there is no memory to count them. */
 bool weft__rules_too_often(const weft_supervisor *how, struct weft__past *past, int64_t now);
+/* In which restarts count. */
+int64_t weft__rules_period(const weft_supervisor *how);
 /* How long to wait before the next restart. */
 int64_t weft__rules_delay(const weft_supervisor *how, struct weft__delay *delay, int64_t now);
 

@@ -116,7 +116,8 @@ static weft_child_view view_of(const struct weft__child *c)
                             .restart = c->what->restart,
                             .supervisor = c->what->supervisor,
                             .restarting = c->state == WEFT__CHILD_WAITS,
-                            .restarts = c->restarts};
+                            .restarts = c->restarts,
+                            .reason = c->reason};
 
     if (c->what->id)
         memcpy(view.id, c->what->id, strnlen(c->what->id, sizeof view.id - 1));

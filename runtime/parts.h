@@ -28,7 +28,8 @@ enum {
     WEFT__TYPE_DOWN,
     WEFT__TYPE_EXIT,
     WEFT__TYPE_SIGNALLED,
-    WEFT__TYPE_LAST = WEFT__TYPE_SIGNALLED /* of Weft's own */
+    WEFT__TYPE_GAVE_UP,
+    WEFT__TYPE_LAST = WEFT__TYPE_GAVE_UP /* of Weft's own */
 };
 
 /* Interned at need; 0: no memory, or it has no name. */

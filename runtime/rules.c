@@ -29,7 +29,7 @@ int64_t weft__rules_shutdown(const weft_child *what)
     return or_else(what->shutdown, what->supervisor ? INT64_MAX : 5 * (int64_t)SECOND);
 }
 
-static int64_t period_of(const weft_supervisor *how) { return or_else(how->period, 5 * (int64_t)SECOND); }
+int64_t weft__rules_period(const weft_supervisor *how) { return or_else(how->period, 5 * (int64_t)SECOND); }
 
 static void forget_old(struct weft__past *past, int64_t now, int64_t period)
 {
@@ -59,7 +59,7 @@ bool weft__rules_too_often(const weft_supervisor *how, struct weft__past *past, 
 {
     size_t most = how->max_restarts < 0 ? 0 : how->max_restarts ? (size_t)how->max_restarts : 1;
 
-    forget_old(past, now, period_of(how));
+    forget_old(past, now, weft__rules_period(how));
     if (past->count >= most || (past->count == past->room && !grow(past)))
         return true;
     past->at[(past->first + past->count++) % past->room] = now;
@@ -74,7 +74,7 @@ int64_t weft__rules_delay(const weft_supervisor *how, struct weft__delay *delay,
         return 0;
     if (most < span)
         most = span;
-    if (delay->span && now - delay->over <= period_of(how))
+    if (delay->span && now - delay->over <= weft__rules_period(how))
         span = delay->span < most / 2 ? delay->span * 2 : most;
     *delay = (struct weft__delay){.span = span, .over = now < INT64_MAX - span ? now + span : INT64_MAX};
     return span;

@@ -236,15 +236,16 @@ static int start_all(struct weft__supervisor *s)
 static void again_together(struct weft__supervisor *s);
 static void again_alone(struct weft__supervisor *s, struct weft__child *c);
 
-/* It has ended, or could not be started: once more, unless that is too often. What could not be started is tried again
- * from the loop, so that others are heard in between. */
-static void fail(struct weft__supervisor *s, struct weft__child *c)
+/* It has ended, or could not be started, for that reason: once more, unless that is too often. What could not be started
+ * is tried again from the loop, so that others are heard in between. */
+static void fail(struct weft__supervisor *s, struct weft__child *c, int reason)
 {
     bool    group = weft__rules_is_group(s->how), has_ended = c->state == WEFT__CHILD_ENDED;
     int64_t now = weft__clock_now();
 
     weft__children_set(&s->table, c, WEFT__CHILD_STOPPED);
     if (weft__rules_too_often(s->how, &s->past, now)) {
+        weft__quit_because(s, c, reason, has_ended);
         end_with(s, WEFT_ESTOP);
         return;
     }
@@ -270,8 +271,9 @@ static void again_together(struct weft__supervisor *s)
          c = weft__children_next(&s->table, c)) {
         if (c->state != WEFT__CHILD_WAITS)
             continue;
-        if (start(s, c)) {
-            fail(s, c);
+        int error = start(s, c);
+        if (error) {
+            fail(s, c, error);
             return;
         }
         c->restarts++;
@@ -280,8 +282,10 @@ static void again_together(struct weft__supervisor *s)
 
 static void again_alone(struct weft__supervisor *s, struct weft__child *c)
 {
-    if (start(s, c))
-        fail(s, c);
+    int error = start(s, c);
+
+    if (error)
+        fail(s, c, error);
     else
         c->restarts++;
 }
@@ -289,7 +293,7 @@ static void again_alone(struct weft__supervisor *s, struct weft__child *c)
 static void think_of(struct weft__supervisor *s, struct weft__child *c)
 {
     if (weft__rules_restarts(c->what->restart, c->reason))
-        fail(s, c);
+        fail(s, c, c->reason);
     else if (weft__rules_forgets(s->how, c->what))
         weft__children_remove(&s->table, c);
     else
@@ -390,7 +394,7 @@ static void supervisor(void *unused)
         return;
     serve(s);
     stop_all(s);
-    weft_end(s->reason);
+    weft__quit(s);
 }
 
 weft_fn *weft__supervisor_fn(void) { return supervisor; }

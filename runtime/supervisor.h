@@ -23,6 +23,7 @@ struct weft__supervisor {
     int64_t                  due;   /* when the group that WAITS is started */
     bool                     over;  /* it stops, and ends with `reason` */
     int                      reason;
+    struct weft_gave_up      gave_up;              /* if it did; else by nobody */
     struct weft__supervisor *next_root, **root_at; /* if no supervisor started it */
 };
 
@@ -71,6 +72,13 @@ weft_fn *weft__supervisor_fn(void);
 int weft__supervisor_start(struct weft__supervisor *s, struct weft__child *c, const weft_child *what);
 /* WAITS until it has ended. */
 void weft__supervisor_stop(struct weft__supervisor *s, struct weft__child *c);
+
+/* ---- quit.c ----------------------------------------------------------------------------- */
+
+/* It gives up: that child has ended with that reason; or it could not be started for that. */
+void weft__quit_because(struct weft__supervisor *s, const struct weft__child *c, int reason, bool has_ended);
+/* The calling supervisor ends. */
+_Noreturn void weft__quit(const struct weft__supervisor *s);
 
 /* ---- orders.c --------------------------------------------------------------------------- */
 

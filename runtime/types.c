@@ -11,6 +11,7 @@
 #include <string.h>
 #include <weft/letters.h>
 #include <weft/signal.h>
+#include <weft/supervisor.h>
 
 #include "base/memory.h"
 #include "runtime/actor.h"
@@ -29,6 +30,8 @@ static weft_type       own[] = {
           [WEFT__TYPE_EXIT] = {"WEFT_EXIT", sizeof(weft_body_WEFT_EXIT), WEFT_EXIT, WEFT__TYPE_EXIT, NULL},
           [WEFT__TYPE_SIGNALLED] = {"WEFT_SIGNALLED", sizeof(weft_body_WEFT_SIGNALLED), WEFT_SIGNALLED,
                                     WEFT__TYPE_SIGNALLED, NULL},
+          [WEFT__TYPE_GAVE_UP] = {"WEFT_GAVE_UP", sizeof(weft_body_WEFT_GAVE_UP), WEFT_GAVE_UP, WEFT__TYPE_GAVE_UP,
+                                  NULL},
 };
 /* An entry is written under the lock before its number is known to anybody, and never changes but for destroy. */
 static _Atomic(weft_type *) table[WEFT__TYPES_MAX] = {
@@ -41,6 +44,7 @@ static _Atomic(weft_type *) table[WEFT__TYPES_MAX] = {
     [WEFT__TYPE_DOWN] = &own[WEFT__TYPE_DOWN],
     [WEFT__TYPE_EXIT] = &own[WEFT__TYPE_EXIT],
     [WEFT__TYPE_SIGNALLED] = &own[WEFT__TYPE_SIGNALLED],
+    [WEFT__TYPE_GAVE_UP] = &own[WEFT__TYPE_GAVE_UP],
 };
 static unsigned count = WEFT__TYPE_LAST; /* under lock: the last number given */
 

@@ -542,6 +542,111 @@ RULE(that_gives_up_ends_with_estop, "+a a! -a -16")
     note("%d", weft_get(weft_receive(WEFT_EXIT), WEFT_EXIT)->reason);
 }
 
+static void note_what_came_along(void)
+{
+    weft_msg                  *m = weft_receive(WEFT_EXIT, WEFT_DOWN);
+    const weft_msg            *along = weft_carried(m);
+    const struct weft_gave_up *g = along && weft_is(along, WEFT_GAVE_UP) ? weft_get(along, WEFT_GAVE_UP)
+                                                                         : NULL;
+
+    if (g)
+        note("%s %d %u %d ", g->id, g->reason, g->restarts,
+             weft_is(m, WEFT_DOWN) && weft_same(g->supervisor, weft_get(m, WEFT_DOWN)->who));
+    else
+        note("nothing ");
+}
+
+RULE(that_gives_up_says_which_child_it_was_and_why, "+a +b a! -a +a b! -b +b b! -b -a b 3 2 1 ")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 2, CHILDREN(kid("a"), kid("b")));
+
+    weft_monitor(s);
+    crash(s, "a", 4);
+    crash(s, "b", 5);
+    crash(s, "b", 3);
+    note_what_came_along();
+}
+
+RULE(that_gives_up_tells_it_by_a_link_too, "+a a! -a a 1 0 0 ")
+{
+    weft_trap(true);
+    crash(SUPERVISE(.link = true, .max_restarts = -1, CHILDREN(kid("a"))), "a", 1);
+    note_what_came_along();
+}
+
+RULE(that_can_not_start_a_child_again_gives_up_for_that_reason, "+a a! -a a -5 3 1 ")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 3, CHILDREN(called(kid("a"), "mine")));
+
+    weft_monitor(s);
+    weft_unregister("mine");
+    weft_register("mine", weft_self());
+    crash(s, "a", 1);
+    note_what_came_along();
+}
+
+RULE(that_is_stopped_has_nothing_to_say, "+a -a nothing ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a")));
+
+    weft_monitor(s);
+    weft_exit(s, WEFT_ESTOP);
+    note_what_came_along();
+}
+
+RULE(that_gives_up_without_memory_ends_all_the_same, "+a a! -a +a a! -a 1 nothing ")
+{
+    weft_pid s = SUPERVISE(.max_restarts = 1, CHILDREN(kid("a")));
+
+    crash(s, "a", 1);
+    weft_pid a = who(s, "a");
+    weft_monitor(s);
+    note("a! ");
+    weft__memory_fail(1);
+    weft_send(a, CRASH, 1);
+    rest();
+    note("%ld ", weft__memory_fail(0));
+    note_what_came_along();
+}
+
+static void two_give_up(void)
+{
+    static const char *const long_name =
+        "a child with a name that has sixty-four bytes or some more, and is cut";
+    weft_child one = by(kid(long_name), ends_at_once, weft_ms(0)), two = {.fn = ends_at_once};
+
+    note_end(
+        SUPERVISE(.name = "boss", .max_restarts = 1, .period = weft_ms(1500), .children = &one, .count = 1));
+    two.arg = "b";
+    weft_pid s = SUPERVISE(.max_restarts = 2, .children = &two, .count = 1);
+    note_end(s);
+}
+
+Test(supervisor, that_gives_up_writes_a_line)
+{
+    listen_to_stderr();
+    cr_expect_eq(weft_run(run_rule, (void *)two_give_up, .seed = 7), 0);
+    const char *said = what_was_said(), *second = strchr(said, '\n');
+    const char *want =
+        "weft: supervisor \"boss\" gives up: child \"a child with a name that has sixty-four bytes or "
+        "some more, and\" ended with 3 (a reason of the program's own), 1 restart within 1500 ms\n";
+    cr_expect_eq(strncmp(said, want, strlen(want)), 0, "%s", said);
+    cr_assert_not_null(second);
+    cr_expect(strstr(second, " ended with 3 (a reason of the program's own), 2 restarts within 5 s\n"), "%s",
+              said);
+    cr_expect_eq(lines(said), 2);
+}
+
+RULE(tells_for_what_reason_a_child_ended_last, "+a +b a! -a +a 3 0 b! -b +b 3 4 ")
+{
+    weft_pid s = SUPERVISE(CHILDREN(kid("a"), kid("b")));
+
+    crash(s, "a", 3);
+    note("%d %d ", view_of(s, "a").reason, view_of(s, "b").reason);
+    crash(s, "b", 4);
+    note("%d %d ", view_of(s, "a").reason, view_of(s, "b").reason);
+}
+
 RULE(without_a_word_restarts_once_within_five_seconds, "+a a! -a +a a! -a +a a! -a = -1")
 {
     weft_child a = kid("a");

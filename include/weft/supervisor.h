@@ -7,10 +7,10 @@
  *     weft_supervise(&(weft_supervisor){.strategy = WEFT_ONE_FOR_ONE, .children = three, .count = 3});
  *
  * A supervisor is an actor. It starts its children in order, linked to itself, and stops them in the opposite order.
- * It traps exits, so nothing that a child does ends it; but when it has to restart too often it stops all children and
- * ends with WEFT_ESTOP. A child may be a supervisor in its turn, so they form trees. The rules are those of Erlang/OTP.
- * A child is started when it is spawned and has its name; when its code first runs nobody waits for. One that is a
- * supervisor is started when all of its children are.
+ * It traps exits, so nothing that a child does ends it; but when it has to restart too often it gives up: it says so on
+ * stderr, stops all children and ends with WEFT_ESTOP. A child may be a supervisor in its turn, so they form trees. The
+ * rules are those of Erlang/OTP. A child is started when it is spawned and has its name; when its code first runs nobody
+ * waits for. One that is a supervisor is started when all of its children are.
  */
 #ifndef WEFT_SUPERVISOR_H
 #define WEFT_SUPERVISOR_H
@@ -73,8 +73,19 @@ typedef struct weft_supervisor { /* copied with all that it points to, but for w
  *
  * To stop it: weft_exit(s, WEFT_ESTOP), from whoever, or weft_stop for all there are. It ends with that reason, when
  * its children have ended. Other reasons it heeds only from the caller that it is linked to. weft_kill ends it at once;
- * its children hear WEFT_EKILLED by their links. */
+ * its children hear WEFT_EKILLED by their links. So of one that is a child itself they may still have their names while
+ * it is started again: that fails with WEFT_EUSED then, and each time counts as a restart; `backoff` gives them time. */
 weft_pid weft_supervise(const weft_supervisor *how);
+
+/* Goes along with the end of one that gives up: weft_carried(m) of the WEFT_DOWN or WEFT_EXIT that tells of it, as long as
+ * there is memory for it. Of the child whose end, or start, was one too many. */
+WEFT__OWN_MESSAGE(WEFT_GAVE_UP, 7, struct weft_gave_up {
+    weft_pid supervisor;
+    char     id[64];   /* the child's, cut if it is longer; or "" */
+    weft_pid child;    /* as which it ran last; or nobody */
+    int      reason;   /* of its last end; or why it could not be started */
+    unsigned restarts; /* before, within the period */
+});
 
 /* WAIT, all that follow, until the supervisor has done it, or it has ended: WEFT_EGONE. WEFT_EINVALID: that is no
  * supervisor; WEFT_EMEMORY: for the order or its answer, and nothing was done. A supervisor that stops a child does
@@ -97,6 +108,7 @@ typedef struct weft_child_view {
     bool     supervisor;
     bool     restarting;  /* it waits for its restart */
     unsigned restarts;    /* how often it was started again, but by a call */
+    int      reason;      /* of its last end; 0, too, if it has not ended yet */
 } weft_child_view;
 
 /* Its children, in the order in which they are started, as far as they fit into `room`. How many there are; or an
