@@ -6,10 +6,9 @@
  * Its reason is WEFT_ESTOP, as of any that stops, so that those above do what the rules say; and which child it was, and
  * why, nobody knows when all have been stopped. So it is noted before, where no memory is needed.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/say.h"
 #include "runtime/parts.h"
 #include "runtime/supervisor.h"
 
@@ -52,26 +51,24 @@ static void add_span(struct weft__text *t, int64_t ns)
     weft__text_add(t, units[i].name);
 }
 
-/* Without stdio's formats: they take 8 KiB of the stack. */
 static void say(const struct weft__supervisor *s, bool has_ended)
 {
     const struct weft_gave_up *g = &s->gave_up;
-    char                       line[512], name[256];
-    struct weft__text          t = weft__text_in(line, sizeof line - 1);
+    struct weft__say           line;
+    struct weft__text         *t = weft__say_begin(&line);
+    char                       name[256];
 
-    weft__text_add(&t, "weft: supervisor ");
-    add_who(&t, weft__names_of(s->self, name, sizeof name) ? name : "", s->self);
-    weft__text_add(&t, " gives up: child ");
-    add_who(&t, g->id, g->child);
-    weft__text_add(&t, has_ended ? " ended with " : " could not be started: ");
-    add_reason(&t, g->reason);
-    weft__text_add(&t, ", ");
-    weft__text_number(&t, g->restarts, 10);
-    weft__text_add(&t, g->restarts == 1 ? " restart within " : " restarts within ");
-    add_span(&t, weft__rules_period(s->how));
-    t.end++; /* for the line's end there is room */
-    weft__text_add(&t, "\n");
-    fputs(line, stderr);
+    weft__text_add(t, "weft: supervisor ");
+    add_who(t, weft__names_of(s->self, name, sizeof name) ? name : "", s->self);
+    weft__text_add(t, " gives up: child ");
+    add_who(t, g->id, g->child);
+    weft__text_add(t, has_ended ? " ended with " : " could not be started: ");
+    add_reason(t, g->reason);
+    weft__text_add(t, ", ");
+    weft__text_number(t, g->restarts, 10);
+    weft__text_add(t, g->restarts == 1 ? " restart within " : " restarts within ");
+    add_span(t, weft__rules_period(s->how));
+    weft__say_end(&line);
 }
 
 void weft__quit_because(struct weft__supervisor *s, const struct weft__child *c, int reason, bool has_ended)
