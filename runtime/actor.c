@@ -267,7 +267,7 @@ static void forget_signals(struct weft__actor *a)
     weft__signals_forget((weft_pid){weft__actor_pid(a)});
 }
 
-static void forget_extra(struct weft__lane *l, struct weft__actor *a)
+static __attribute__((noinline)) void forget_rarely(struct weft__lane *l, struct weft__actor *a)
 {
     struct weft__extra *x = a->extra;
 
@@ -308,7 +308,27 @@ static void forget_extra(struct weft__lane *l, struct weft__actor *a)
         weft__memory_put(x->name);
     if (x->list)
         weft__memory_put(x->list);
-    put_extra(l, x);
+}
+
+/* It has links and monitors, and that is all. */
+static bool has_only_bonds(const struct weft__actor *a)
+{
+    const struct weft__extra *x = a->extra;
+    uintptr_t                 pointers = (uintptr_t)x->aside | (uintptr_t)x->answer | (uintptr_t)x->held |
+                         (uintptr_t)x->asked | (uintptr_t)x->defers | (uintptr_t)x->plan | (uintptr_t)x->why |
+                         (uintptr_t)x->name | (uintptr_t)x->list | (uintptr_t)x->timer.fire |
+                         (uintptr_t)a->in | x->knocks_at.id;
+
+    return !pointers && !x->wants_letters && !x->wants_signals;
+}
+
+static void forget_extra(struct weft__lane *l, struct weft__actor *a)
+{
+    if (WEFT__LIKELY(has_only_bonds(a)))
+        weft__bonds_end(l, a, a->reason);
+    else
+        forget_rarely(l, a);
+    put_extra(l, a->extra);
     a->extra = NULL;
 }
 

@@ -79,7 +79,11 @@ static struct weft_msg *cell(struct weft__lane *l, enum kind kind, weft_pid who)
 
 static void put(struct weft__lane *l, struct weft_msg *m)
 {
-    if (m)
+    if (!m)
+        return;
+    if (WEFT__LIKELY(weft__fast_can_end(l, m)))
+        weft__fast_free(l, m);
+    else
         weft__message_free(l, m);
 }
 

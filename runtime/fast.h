@@ -62,25 +62,33 @@ static inline struct weft_msg *weft__fast_message(struct weft__lane *l, weft_typ
     return m;
 }
 
-/* Whether weft__fast_end_current can do it. */
+/* Whether the next two can do it. */
 static inline bool weft__fast_can_end(const struct weft__lane *l, const struct weft_msg *m)
 {
     return !m || (WEFT__LIKELY(!(m->flags & WEFT__MSG_UNUSUAL)) &&
                   WEFT__LIKELY(l->messages.count < WEFT__MAGAZINE + WEFT__MAGAZINE_SLACK - 1));
 }
 
-/* What it received last was read, or handed over: only the memory goes back. */
-static inline void weft__fast_end_current(struct weft__lane *l, struct weft__actor *a)
+/* Only the memory goes back. */
+static inline void weft__fast_free(struct weft__lane *l, struct weft_msg *m)
 {
-    struct weft__cell *cell = (struct weft__cell *)a->current;
+    struct weft__cell *cell = (struct weft__cell *)m;
 
-    if (!cell)
-        return;
-    a->current->type = WEFT__MSG_FREE;
-    a->current = NULL;
+    m->type = WEFT__MSG_FREE;
     cell->next = l->messages.loaded; /* weft__cells_put, without its call */
     l->messages.loaded = cell;
     l->messages.count++;
+}
+
+/* What it received last was read, or handed over. */
+static inline void weft__fast_end_current(struct weft__lane *l, struct weft__actor *a)
+{
+    struct weft_msg *m = a->current;
+
+    if (!m)
+        return;
+    a->current = NULL;
+    weft__fast_free(l, m);
 }
 
 /* The next of the messages it has, if it waits for its type by name. NULL: ask weft__wait_again. */

@@ -95,12 +95,9 @@ static bool answers(struct weft__actor *a, bool looked)
 /* Its message, after a look at all there is; or none, because its time is over. False: it waits on. */
 static bool look_again(struct weft__lane *l, struct weft__actor *a, struct weft_msg **m)
 {
-    *m = NULL;
     if (WEFT__RARE(weft__fast_is_urgent(a)))
         weft__wait_urgent(l, a, false);
-    *m = weft__fast_next(a);
-    if (!*m)
-        *m = weft__wait_again(l, a);
+    *m = weft__wait_again(l, a);
     if (!*m && answers(a, true))
         return true;
     if (!*m && !weft__fast_over(a)) {
