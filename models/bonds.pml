@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The Weft authors
  *
  * Models:   runtime/bonds.c: weft_link, weft_unlink, believe, told, asked_to_link, asked_to_unlink, broken, is_fatal,
- *           weft__bonds_refuse, weft__bonds_end; runtime/actor.c: bury, weft__actor_end.
+ *           weft__bonds_refuse, weft__bonds_end; runtime/actor.c: refuse_all, weft__actor_end.
  * Leaves out: memory orders and mailboxes (inbox.pml): signals arrive in order; monitors, which are one-sided; more than two
  *           actors, as each pair has a link of its own; where a bond is kept; want of memory for it, which looks to the
  *           other like an end.
@@ -277,22 +277,24 @@ inline arrives_at_A()
     fi
 }
 
-/* Its mailbox is closed; what is there is refused, and then it tells. */
+/* Its mailbox is closed; it tells, and then what is there is refused. */
 inline finish(x)
 {
-    alive[x] = false;
+    atomic {
+        alive[x] = false;
+#ifndef NO_BROKEN
+        if
+        :: bound(x) && alive[1 - x] -> to[1 - x]!BROKEN
+        :: else
+        fi
+#endif
+    }
     do
     :: atomic { to[x]?kind -> refuse(kind, 1 - x) }
     :: atomic { empty(to[x]) -> break }
     od;
     atomic {
         kind = 0;
-#ifndef NO_BROKEN
-        if
-        :: bound(x) && alive[1 - x] -> to[1 - x]!BROKEN
-        :: else
-        fi;
-#endif
         dead[x] = true
     }
 }

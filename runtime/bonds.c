@@ -686,22 +686,10 @@ bool weft__bonds_arrived(struct weft__lane *l, struct weft__actor *a, struct wef
     return false;
 }
 
-/* It only changes what an actor knows of others. */
-static bool changes_bonds(void *unused, struct weft_msg *m)
-{
-    (void)unused;
-    return m->type == WEFT__TYPE_SIGNAL && m->tag <= UNWATCH;
-}
-
-static bool ends_it(void *actor, struct weft_msg *m)
-{
-    return m->type == WEFT__TYPE_SIGNAL && is_fatal(actor, m);
-}
-
-/* No message is made of it. */
+/* It changes only what the actor knows of others, or ends it: no message is made of it. */
 static bool matters_now(struct weft__actor *a, struct weft_msg *m)
 {
-    return changes_bonds(NULL, m) || ends_it(a, m);
+    return m->type == WEFT__TYPE_SIGNAL && (m->tag <= UNWATCH || is_fatal(a, m));
 }
 
 /* Returns the last that is left. */
@@ -721,18 +709,25 @@ static struct weft_msg *heed(struct weft__lane *l, struct weft__actor *a, struct
     return last;
 }
 
-/* What lies behind a gate. Whoever links or unlinks does so before it ends, so the two need not keep their order; and who
- * is ended takes nothing along that is in nobody's hands. */
+/* Whether it ends the actor may depend on what lies before it. Where it does not, it is of no more use. */
+static bool may_matter(struct weft__actor *a, struct weft_msg *m)
+{
+    bool traps = a->extra && a->extra->traps;
+
+    return matters_now(a, m) || (m->type == WEFT__TYPE_SIGNAL && m->tag == BROKEN && of(m)->reason && !traps);
+}
+
+/* What lies behind a gate. Who is ended takes nothing along that is in nobody's hands. */
 static void heed_gate(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft_msg *list = weft__bound_signals(a, true, changes_bonds, NULL), *m;
+    struct weft_msg *list = weft__bound_heed(a, may_matter);
 
-    while ((m = list)) {
+    for (struct weft_msg *m; (m = list);) {
         list = m->next;
+        if (is_fatal(a, m))
+            weft__bound_unheed(a, list);
         weft__bonds_arrived(l, a, m);
     }
-    if ((m = weft__bound_signals(a, false, ends_it, a)))
-        weft__bonds_arrived(l, a, m);
 }
 
 /* However long its mailbox is, and however often it is told something urgent, it looks at each once. */
@@ -807,6 +802,8 @@ bool weft_trap(bool on)
         x->unheeded = true;
         x->heeded_in = false;
         x->heeded = NULL;
+        if (l->self->unusual & WEFT__BOUNDED)
+            weft__bound_unheed(l->self, NULL);
     }
     return was;
 }

@@ -139,18 +139,30 @@ static bool is_any(void *with, struct weft_msg *m)
     return true;
 }
 
-static struct weft_msg *find_in(struct weft__line *line, bool (*fits)(void *with, struct weft_msg *m),
-                                void              *with)
+/* From the front. */
+static struct weft_msg *pop_fresh(struct weft__gate *g)
 {
-    struct weft_msg *before = NULL, *m = line->first;
+    struct weft_msg *m = pop(&g->fresh);
+
+    if (m == g->heeded)
+        g->heeded = NULL; /* all that are left came later */
+    return m;
+}
+
+static struct weft_msg *find_fresh(struct weft__gate *g, bool (*fits)(void *with, struct weft_msg *m),
+                                   void              *with)
+{
+    struct weft_msg *before = NULL, *m = g->fresh.first;
 
     for (; m && !fits(with, m); m = m->next)
         before = m;
     if (!m)
         return NULL;
-    *(before ? &before->next : &line->first) = m->next;
-    if (line->last == m)
-        line->last = before;
+    *(before ? &before->next : &g->fresh.first) = m->next;
+    if (g->fresh.last == m)
+        g->fresh.last = before;
+    if (g->heeded == m)
+        g->heeded = before;
     return m;
 }
 
@@ -168,7 +180,7 @@ static struct weft_msg *oldest(struct weft__gate *g)
                                           &passed);
 
     if (!m)
-        m = find_in(&g->fresh, is_message, NULL);
+        m = find_fresh(g, is_message, NULL);
     if (!m)
         m = weft__stash_take(&g->old, &(struct weft__sought){.any = true, .fits = is_any}, &passed);
     if (!m)
@@ -322,11 +334,12 @@ int weft_pass_full(weft_pid to, weft_msg *m, enum weft_full how)
 static struct weft_msg *from_line(struct weft__lane *l, struct weft__actor *a, struct weft__line *line)
 {
     while (line->first) {
-        bool             fits = !is_message(NULL, line->first) || weft__match_fits(l, a, line->first);
-        struct weft_msg *m = pop(line);
+        struct weft__gate *g = weft__gate_of(a);
+        bool               fits = !is_message(NULL, line->first) || weft__match_fits(l, a, line->first);
+        struct weft_msg   *m = line == &g->fresh ? pop_fresh(g) : pop(line);
         if (fits)
             return m;
-        weft__stash_add(&weft__gate_of(a)->old, m);
+        weft__stash_add(&g->old, m);
         a->extra->skipped++;
     }
     return NULL;
@@ -422,7 +435,7 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     pthread_mutex_lock(&g->lock);
     struct weft_msg *m = weft__stash_take(&g->old, &sought, &passed);
     if (!m)
-        m = find_in(&g->fresh, fits, with);
+        m = find_fresh(g, fits, with);
     if (m && !is_message(NULL, m)) {
         g->inner--;
     } else if (m) {
@@ -434,26 +447,42 @@ struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with
     return m;
 }
 
-struct weft_msg *weft__bound_signals(struct weft__actor *a, bool                         all,
-                                     bool (*fits)(void *with, struct weft_msg *m), void *with)
+struct weft_msg *weft__bound_heed(struct weft__actor *a,
+                                  bool (*fits)(struct weft__actor *a, struct weft_msg *m))
 {
     struct weft__gate *g = weft__gate_of(a);
-    struct weft__line  kept = {NULL, NULL}, found = {NULL, NULL};
+    struct weft__line  found = {NULL, NULL};
 
     pthread_mutex_lock(&g->lock);
-    for (struct weft_msg *m; g->inner && (all || !found.first) && (m = pop(&g->fresh));)
-        if (fits(with, m)) {
+    struct weft_msg **at = g->heeded ? &g->heeded->next : &g->fresh.first, *m;
+    while (g->inner && (m = *at)) {
+        if (fits(a, m)) {
+            *at = m->next;
             join(&found, m);
             g->inner--;
         } else {
-            join(&kept, m);
+            g->heeded = m;
+            at = &m->next;
         }
-    if (kept.first) { /* before what is left */
-        kept.last->next = g->fresh.first;
-        g->fresh = (struct weft__line){kept.first, g->fresh.first ? g->fresh.last : kept.last};
     }
+    if (!*at)
+        g->fresh.last = g->heeded; /* what was behind it may have been taken out */
     weft__gate_leave(g);
     return found.first;
+}
+
+void weft__bound_unheed(struct weft__actor *a, struct weft_msg *list)
+{
+    struct weft__gate *g = weft__gate_of(a);
+
+    pthread_mutex_lock(&g->lock);
+    g->heeded = NULL;
+    for (struct weft_msg *m; (m = list);) {
+        list = m->next;
+        join(&g->fresh, m);
+        g->inner++;
+    }
+    weft__gate_leave(g);
 }
 
 void weft__bound_let_go(struct weft__actor *a)
@@ -476,6 +505,7 @@ static struct weft_msg *empty(struct weft__gate *g)
         all = m;
     }
     g->messages = g->bytes = g->inner = 0;
+    g->heeded = NULL;
     return all;
 }
 

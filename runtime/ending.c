@@ -71,15 +71,17 @@ int weft_undefer(weft_fn *fn, void *arg)
     return 0;
 }
 
-/* A function of its own: nothing that setjmp may spoil lies in its frame. */
+/* A function of its own: nothing that setjmp may spoil lies in its frame. One may end another actor that never began, so
+ * it may be called in the middle of one. */
 static __attribute__((noinline)) void call(struct weft__lane *l, weft_fn *fn, void *arg)
 {
+    void   *outer = l->deferring;
     jmp_buf here;
 
     l->deferring = &here;
     if (!setjmp(here))
         fn(arg);
-    l->deferring = NULL;
+    l->deferring = outer;
 }
 
 /* Who runs here; under the lanes' lock where the thread is no worker (lane.c). */
@@ -92,7 +94,8 @@ static void set_self(struct weft__lane *l, struct weft__actor *a)
 
 void weft__ending_run(struct weft__lane *l, struct weft__actor *a)
 {
-    struct weft__actor *self = l->self;
+    struct weft__actor  *self = l->self;
+    struct weft__worker *sender = l->sender;
 
     if (!weft__ending_has_functions(a))
         return;
@@ -105,7 +108,7 @@ void weft__ending_run(struct weft__lane *l, struct weft__actor *a)
         call(l, d.fn, d.arg);
     }
     a->unusual &= ~(uint32_t)WEFT__CALLED;
-    l->sender = l->worker;
+    l->sender = sender;
     if (self != a)
         set_self(l, self);
 }

@@ -7,8 +7,12 @@
  * table it takes no lock with a C library of today (_dl_find_object), with older ones the loader's, which the same
  * thread may take again.
  */
+#define _GNU_SOURCE /* dladdr1 */
 #include "runtime/frames.h"
 
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
@@ -33,11 +37,25 @@ static bool is_within(const struct weft__module *m, uintptr_t pc)
     return weft__symbols_module(pc, &other) && other.base == m->base;
 }
 
+/* Where malloc and free are; 0: not where their address says. A program that is linked to a fixed place and takes the
+ * address of a library's function has a stub for it, whose address that is everywhere. */
+static uintptr_t heap[2];
+
+static uintptr_t place_of(uintptr_t function)
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+
+    if (!dladdr1((void *)function, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+        return function;
+    return symbol->st_shndx == SHN_UNDEF ? 0 : function;
+}
+
 /* Then it has locks that everybody needs, and nobody can tell its frames from others: another allocator in place of the C
  * library's, or, without a loader, the C library itself. */
 static bool has_the_heap(const struct weft__module *m)
 {
-    return is_within(m, (uintptr_t)malloc) || is_within(m, (uintptr_t)free);
+    return is_within(m, heap[0]) || is_within(m, heap[1]);
 }
 
 static int whose(struct weft__frames *f, uintptr_t pc)
@@ -113,7 +131,12 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *c, void *frames)
 uintptr_t weft__frames_function(uintptr_t pc) { return (uintptr_t)_Unwind_FindEnclosingFunction((void *)pc); }
 
 /* Without a loader the unwinder sorts its tables when it is first asked, in memory from malloc. */
-void weft__frames_prepare(void) { weft__frames_function((uintptr_t)weft__frames_prepare); }
+void weft__frames_prepare(void)
+{
+    weft__frames_function((uintptr_t)weft__frames_prepare);
+    heap[0] = place_of((uintptr_t)malloc);
+    heap[1] = place_of((uintptr_t)free);
+}
 
 void weft__frames_walk(struct weft__frames *f)
 {

@@ -47,6 +47,8 @@ struct weft__gate {
     size_t              messages, bytes;
     size_t              inner; /* responses and signals, among what is fresh: they need no room */
     struct weft__line   fresh, urgent;
+    struct weft_msg
+        *heeded; /* of what is fresh: the last that was looked at for what may end the actor; or NULL */
     struct weft__stash  old;
     struct weft__guest *guests, *guests_last;
     _Atomic(weft_fn *)  fn; /* of its actor, whose own place the gate has; any thread (look.c) */

@@ -199,9 +199,11 @@ void weft__bound_let_go(struct weft__actor *a);
 /* Takes out the first that is as `fits` says, of what has come; or NULL. */
 struct weft_msg *weft__bound_find(struct weft__actor *a, bool (*fits)(void *with, struct weft_msg *m),
                                   void               *with);
-/* Takes out all such signals, in their order, or only the first. */
-struct weft_msg *weft__bound_signals(struct weft__actor *a, bool                         all,
-                                     bool (*fits)(void *with, struct weft_msg *m), void *with);
+/* Takes out all such signals, in their order, of what it has not looked at for them yet. Then: these go back, and all is to be
+ * looked at again. */
+struct weft_msg *weft__bound_heed(struct weft__actor *a,
+                                  bool (*fits)(struct weft__actor *a, struct weft_msg *m));
+void             weft__bound_unheed(struct weft__actor *a, struct weft_msg *list);
 
 /* ---- bonds.c, ending.c ------------------------------------------------------------------ */
 

@@ -71,10 +71,15 @@ static void ring(void)
     weft__futex_wake(&bell);
 }
 
-/* In a child there is no thread of ours. There it does what it did before. */
+/* In a child there is no thread of ours. There it does what it did before; but if that was a handler which has called ours,
+ * as it took our place for a while, what the system does. */
 static void hand_back(int signal)
 {
-    sigaction(signal, &before[signal], NULL);
+    static _Atomic uint64_t handed; /* relaxed: a bit each, of one process */
+    struct sigaction        none = {.sa_handler = SIG_DFL};
+    bool again = atomic_fetch_or_explicit(&handed, bit(signal), memory_order_relaxed) & bit(signal);
+
+    sigaction(signal, again ? &none : &before[signal], NULL);
     raise(signal); /* when this handler has returned: until then it is blocked */
 }
 
@@ -248,13 +253,15 @@ static size_t piece_of(const char *text, size_t left)
     return end ? (size_t)(end + 1 - text) : most;
 }
 
-/* False: nobody reads, and who waits for the end of this thread must not wait for that. */
+/* False: nobody reads, and neither who waits for the end of this thread, nor whom it is to tell of the next signal, must
+ * wait for that. */
 static bool say_piece(const char *text, size_t size)
 {
     enum { LOOK_MS = 100 };
 
-    while (!weft__say_within(text, size, LOOK_MS))
-        if (atomic_load_explicit(&ends, memory_order_relaxed)) /* looked at again */
+    while (!weft__say_within(text, size, LOOK_MS)) /* relaxed, both: looked at again */
+        if (atomic_load_explicit(&ends, memory_order_relaxed) ||
+            atomic_load_explicit(&pending, memory_order_relaxed))
             return false;
     return true;
 }

@@ -528,6 +528,34 @@ Test(signals, in_a_forked_child_they_do_what_they_did_before)
     cr_assert_eq(handled, 0);
 }
 
+static struct sigaction ours;
+
+static void handler_that_passes_on(int signal)
+{
+    handled++;
+    if (handled < 10)
+        ours.sa_handler(signal);
+}
+
+static void asks_beside(void *unused)
+{
+    (void)unused;
+    weft_signals(SIGUSR1, true);
+}
+
+/* Its handler calls Weft's, whose place that has taken again for the second who asked. */
+Test(signals, in_a_forked_child_a_handler_that_passes_them_on_is_called_once)
+{
+    struct sigaction theirs = {.sa_handler = handler_that_passes_on};
+
+    weft_signals(SIGUSR1, true);
+    sigaction(SIGUSR1, &theirs, &ours);
+    weft_monitor(weft_spawn(asks_beside, NULL));
+    weft_receive(WEFT_DOWN);
+    int status = in_child(in_the_child);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1, "%x", (unsigned)status);
+}
+
 /* ---- SIGQUIT -------------------------------------------------------------------------------------------- */
 
 static const char *what_is_said(void)
@@ -591,6 +619,24 @@ Test(signals, a_dump_that_nobody_reads_does_not_hold_up_the_end)
     int result = weft_run(quits_unheard, NULL, .workers = 2, .dump_on_quit = true);
     what_was_said();
     cr_expect_eq(result, 0);
+}
+
+static void is_told_beside_a_dump(void *arg)
+{
+    weft_signals(SIGUSR1, true);
+    quits_unheard(arg);
+    raise_here(SIGUSR1);
+    note("%d", next_told() == SIGUSR1);
+}
+
+Test(signals, a_dump_that_nobody_reads_does_not_hold_up_other_signals)
+{
+    listen_to_stderr();
+    clog_stderr();
+    int result = weft_run(is_told_beside_a_dump, NULL, .workers = 2, .dump_on_quit = true);
+    what_was_said();
+    cr_expect_eq(result, 0);
+    cr_expect_str_eq(noted(), "1");
 }
 
 Test(signals, the_environment_can_want_the_dump)

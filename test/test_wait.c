@@ -396,6 +396,40 @@ Test(wait, what_may_end_it_is_looked_for_once_however_much_waits, .timeout = 20)
     cr_expect_str_eq(noted(), "3");
 }
 
+/* It traps: what is told stays in its place, behind all messages. */
+static void is_told_of_many_exits(void *unused)
+{
+    weft_pid self = weft_self();
+
+    (void)unused;
+    weft_trap(true);
+    for (int i = 0; i < HEAP; i++)
+        weft_send(self, JOB);
+    for (int i = 0; i < HEAP / 4; i++) {
+        weft_exit(self, 3);
+        weft_yield();
+    }
+    weft_trap(false);
+    weft_yield();
+    note("lived");
+}
+
+static void watches_one_behind_a_gate(void *unused)
+{
+    static weft_bound bound = {.messages = 2 * HEAP};
+    weft_ref          ref;
+
+    (void)unused;
+    weft_spawn(is_told_of_many_exits, NULL, .bound = &bound, .monitor = &ref);
+    note("%d", weft_get(weft_receive(WEFT_DOWN), WEFT_DOWN)->reason);
+}
+
+Test(wait, what_may_end_it_is_looked_for_once_behind_a_gate_too, .timeout = 20)
+{
+    cr_assert_eq(weft_run(watches_one_behind_a_gate, NULL, .seed = 1), 0);
+    cr_expect_str_eq(noted(), "3");
+}
+
 /* So many signals behind so many messages, and one that makes it look. */
 static void gives_way_once(void *unused)
 {
